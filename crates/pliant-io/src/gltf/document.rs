@@ -1,0 +1,52 @@
+use std::ops::Range;
+
+/// Where the bytes of a buffer are.
+#[derive(Debug, Clone)]
+pub(crate) enum Bytes {
+    /// A range of the file itself (a GLB's binary chunk).
+    InFile(Range<usize>),
+    /// Read from beside the file, from a data URI, or decompressed.
+    Own(Vec<u8>),
+}
+
+/// Which primitive of which node a part of the character came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PartSource {
+    pub(crate) node: usize,
+    pub(crate) primitive: usize,
+}
+
+/// A glTF file that has been read and checked, kept as it came so that everything Pliant does not deform survives to
+/// the output, with what ties a [`pliant::asset::Character`] to it.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// The whole file.
+    pub(crate) file: Vec<u8>,
+    /// The JSON text within `file`.
+    pub(crate) json: Range<usize>,
+    /// Every buffer. Empty for the placeholder buffers of compressed views.
+    pub(crate) buffers: Vec<Bytes>,
+    /// The buffer views that were compressed, decoded: `decoded[i]` for view `i`.
+    pub(crate) decoded_views: Vec<Option<Vec<u8>>>,
+    /// For each part of the character, where it came from.
+    pub(crate) parts: Vec<PartSource>,
+    /// For each joint of the character's skeleton, its node.
+    pub(crate) joint_nodes: Vec<usize>,
+    /// For each clip of the character, its animation.
+    pub(crate) clip_animations: Vec<usize>,
+}
+
+impl Document {
+    /// The JSON text.
+    pub fn json(&self) -> &[u8] {
+        &self.file[self.json.clone()]
+    }
+
+    /// Bytes of a buffer.
+    pub(crate) fn buffer(&self, index: usize) -> &[u8] {
+        match &self.buffers[index] {
+            Bytes::InFile(range) => &self.file[range.clone()],
+            Bytes::Own(bytes) => bytes,
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Inert, checked data. A value of any type here is sound by construction: no index out of range, no number that is
+//! not finite, no parent cycle, no weights that do not sum to one.
+
+mod character;
+mod clip;
+mod error;
+mod skeleton;
+mod surface;
+mod weights;
+mod weld;
+
+pub use character::{Character, Morph, Part, RawCharacter, Slot};
+pub use clip::{Channel, Clip, Interpolation, Target, Track};
+pub use error::AssetError;
+pub use skeleton::{Bone, Joint, Local, Skeleton};
+pub use surface::Surface;
+pub use weights::{Repairs, Weights};
+pub use weld::Weld;

@@ -1,0 +1,1 @@
+//! An independent judge of deformed skin: shares no kernel with the skinnings or the solver.

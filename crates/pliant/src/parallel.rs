@@ -1,0 +1,27 @@
+//! The one parallel-for. Work is cut the same way whatever the number of threads, so results have the same bits with
+//! one thread, with many, and with the `parallel` feature off.
+
+/// Calls `work(index, chunk)` for each chunk of `chunk_len` elements; the last may be shorter.
+pub fn for_each_chunk_mut<T: Send>(
+    data: &mut [T],
+    chunk_len: usize,
+    work: impl Fn(usize, &mut [T]) + Sync + Send,
+) {
+    #[cfg(feature = "parallel")]
+    if data.len() > chunk_len && rayon::current_num_threads() > 1 {
+        use rayon::prelude::*;
+        data.par_chunks_mut(chunk_len).enumerate().for_each(|(index, chunk)| work(index, chunk));
+        return;
+    }
+    data.chunks_mut(chunk_len).enumerate().for_each(|(index, chunk)| work(index, chunk));
+}
+
+/// `work(0), work(1), ...` in order of index, computed in any.
+pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    #[cfg(feature = "parallel")]
+    if count > 1 && rayon::current_num_threads() > 1 {
+        use rayon::prelude::*;
+        return (0..count).into_par_iter().map(work).collect();
+    }
+    (0..count).map(work).collect()
+}

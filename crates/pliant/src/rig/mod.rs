@@ -1,0 +1,5 @@
+//! From clips to poses, and from poses to the matrices that skinning needs.
+
+mod pose;
+
+pub use pose::{Pose, SkinMatrix};

@@ -1,0 +1,78 @@
+//! Which instructions the kernels use, chosen at run time. Every path gives the same bits.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A way to run the kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Path {
+    /// Plain Rust, one element at a time: the reference that tests and benches compare with.
+    Scalar,
+    /// x86-64 baseline, 128 bits.
+    Sse,
+    /// 256 bits.
+    Avx2,
+    /// 512 bits.
+    Avx512,
+    /// WASM, 128 bits.
+    Simd128,
+}
+
+impl Path {
+    /// All paths that this machine can run, slowest first.
+    pub fn available() -> Vec<Self> {
+        let mut paths = vec![Self::Scalar];
+        #[cfg(target_arch = "x86_64")]
+        {
+            paths.push(Self::Sse);
+            if is_x86_feature_detected!("avx2") {
+                paths.push(Self::Avx2);
+            }
+            if is_x86_feature_detected!("avx512f") {
+                paths.push(Self::Avx512);
+            }
+        }
+        if cfg!(all(target_arch = "wasm32", target_feature = "simd128")) {
+            paths.push(Self::Simd128);
+        }
+        paths
+    }
+
+    /// The fastest path that this machine can run.
+    pub fn best() -> Self {
+        Self::available().pop().unwrap_or(Self::Scalar)
+    }
+
+    /// Whether this machine can run it.
+    pub fn is_available(self) -> bool {
+        Self::available().contains(&self)
+    }
+
+    /// The name used on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+            Self::Sse => "sse",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::Simd128 => "simd128",
+        }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Path {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        [Self::Scalar, Self::Sse, Self::Avx2, Self::Avx512, Self::Simd128]
+            .into_iter()
+            .find(|p| p.name() == name)
+            .ok_or_else(|| format!("unknown SIMD path '{name}': one of scalar, sse, avx2, avx512, simd128"))
+    }
+}

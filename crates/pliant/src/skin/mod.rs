@@ -1,0 +1,1 @@
+//! The two baseline skinnings: linear blend and dual quaternions.

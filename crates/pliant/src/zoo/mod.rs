@@ -1,0 +1,1 @@
+//! Sample characters and motions made by code: the same scenes in demos, tests and benches.

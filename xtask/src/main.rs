@@ -1,0 +1,2 @@
+//! Set-up, demo, test and bench: what a person or CI runs.
+fn main() {}
