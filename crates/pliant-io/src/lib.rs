@@ -4,9 +4,13 @@
 //! allocate, and name the place of whatever is wrong. Writers give bytes; [`files::write_whole`] puts them on disk
 //! whole or not at all.
 
+pub mod bvh;
 pub mod files;
 pub mod gltf;
+pub mod obj;
 mod problem;
+pub mod rigging;
+mod text;
 
 pub use files::Files;
 pub use problem::{Problem, ReadError, Warning};
