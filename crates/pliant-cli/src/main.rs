@@ -1,2 +1,4 @@
 //! The `pliant` command.
+mod picture;
+
 fn main() {}
