@@ -143,14 +143,10 @@ fn skeleton(random: &mut Random) -> (Vec<Bone>, Vec<usize>) {
             _ => [1.0; 3],
         };
         let has_matrix = b == 1 || b > 8 && random.below(4) == 0;
-        let mut local = Matrix::from_trs(t, r, s);
+        // Mirrored, which a reader that takes matrices apart into rotation and scale easily loses.
+        let s = if has_matrix && b > 1 { [-s[0], s[1], s[2]] } else { s };
+        let local = Matrix::from_trs(t, r, s);
         let json = if has_matrix {
-            if b > 1 {
-                // Shear, which no translation, rotation and scale can say.
-                local.0[1][0] += 0.3 * local.0[0][0];
-                local.0[1][1] += 0.3 * local.0[0][1];
-                local.0[1][2] += 0.3 * local.0[0][2];
-            }
             json!({ "name": format!("bone {b}"), "matrix": local.0.as_flattened() })
         } else {
             json!({ "name": format!("bone {b}"), "translation": t, "rotation": r, "scale": s })
