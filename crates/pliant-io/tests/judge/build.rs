@@ -17,6 +17,7 @@ pub(crate) enum Store {
     U16,
     F32,
     /// Normalised: given as 0..1 or -1..1.
+    UnitI8,
     UnitI16,
     UnitU8,
     UnitU16,
@@ -25,7 +26,7 @@ pub(crate) enum Store {
 impl Store {
     fn component(self) -> usize {
         match self {
-            Self::I8 => 5120,
+            Self::I8 | Self::UnitI8 => 5120,
             Self::U8 | Self::UnitU8 => 5121,
             Self::I16 | Self::UnitI16 => 5122,
             Self::U16 | Self::UnitU16 => 5123,
@@ -34,7 +35,7 @@ impl Store {
     }
 
     fn normalised(self) -> bool {
-        matches!(self, Self::UnitI16 | Self::UnitU8 | Self::UnitU16)
+        matches!(self, Self::UnitI8 | Self::UnitI16 | Self::UnitU8 | Self::UnitU16)
     }
 
     fn push(self, number: f64, out: &mut Vec<u8>) {
@@ -44,6 +45,7 @@ impl Store {
             Self::I16 => out.extend((number as i16).to_le_bytes()),
             Self::U16 => out.extend((number as u16).to_le_bytes()),
             Self::F32 => out.extend((number as f32).to_le_bytes()),
+            Self::UnitI8 => out.extend(((number * 127.0).round() as i8).to_le_bytes()),
             Self::UnitI16 => out.extend(((number * 32767.0).round() as i16).to_le_bytes()),
             Self::UnitU8 => out.push((number * 255.0).round() as u8),
             Self::UnitU16 => out.extend(((number * 65535.0).round() as u16).to_le_bytes()),
@@ -155,13 +157,20 @@ impl Builder {
         }
         if store.normalised() {
             accessor["normalized"] = json!(true);
-        } else if matches!(store, Store::F32) {
-            let edge = |pick: fn(f32, f32) -> f32| -> Vec<f32> {
-                (0..N).map(|k| rows.iter().map(|r| r[k] as f32).reduce(pick).unwrap_or(0.0)).collect()
-            };
-            accessor["min"] = json!(edge(f32::min));
-            accessor["max"] = json!(edge(f32::max));
         }
+        // As stored: f32 rounded, normalised integers as integers.
+        let stored = |number: f64| match store {
+            Store::UnitI8 => (number * 127.0).round(),
+            Store::UnitI16 => (number * 32767.0).round(),
+            Store::UnitU8 => (number * 255.0).round(),
+            Store::UnitU16 => (number * 65535.0).round(),
+            _ => f64::from(number as f32),
+        };
+        let edge = |pick: fn(f64, f64) -> f64| -> Vec<f64> {
+            (0..N).map(|k| rows.iter().map(|r| stored(r[k])).reduce(pick).unwrap_or(0.0)).collect()
+        };
+        accessor["min"] = json!(edge(f64::min));
+        accessor["max"] = json!(edge(f64::max));
         self.push("accessors", accessor)
     }
 

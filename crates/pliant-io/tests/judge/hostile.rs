@@ -57,8 +57,19 @@ const JOINTS: usize = 14;
 
 /// A character with everything; `seed % 4 == 3` leaves out inverse bind matrices of the second skin.
 pub(crate) fn hostile(seed: u64) -> Vec<u8> {
+    make(seed, false)
+}
+
+/// One whose topmost joint is scaled to nothing until its clip opens it: no pose but a moving one has a size.
+pub(crate) fn folded(seed: u64) -> Vec<u8> {
+    make(seed, true)
+}
+
+fn make(seed: u64, folded: bool) -> Vec<u8> {
     let random = &mut Random(seed);
     let mut file = Builder::new();
+    file.json["extensionsUsed"] = json!(["KHR_mesh_quantization"]);
+    file.json["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
     let (bones, place) = skeleton(random);
     let globals = globals(&bones);
 
@@ -92,6 +103,12 @@ pub(crate) fn hostile(seed: u64) -> Vec<u8> {
     for (bone, &at) in bones.iter().zip(&place) {
         nodes[at] = bone.json.clone();
     }
+    // A joint that is also where a skinned mesh hangs: it moves the skin as a joint only.
+    nodes[place[6]]["mesh"] = json!(coat);
+    nodes[place[6]]["skin"] = json!(skins[1]);
+    if folded {
+        nodes[place[2]]["scale"] = json!([0.0, 0.0, 0.0]);
+    }
     let drawn = [
         json!({ "mesh": body, "skin": skins[0], "translation": [7.0, -3.0, 2.0], "scale": [2.0, 1.0, 0.5] }),
         json!({ "mesh": coat, "skin": skins[1], "rotation": [0.0, 0.6, 0.0, 0.8] }),
@@ -119,7 +136,7 @@ pub(crate) fn hostile(seed: u64) -> Vec<u8> {
     file.json["scene"] = json!(0);
     file.json["nodes"] = Value::Array(nodes);
 
-    animations(random, &mut file, &bones, &place, start);
+    animations(random, &mut file, &bones, &place, start, folded);
     file.glb()
 }
 
@@ -184,7 +201,9 @@ fn skin(
             .map(|&j| {
                 let jitter = Matrix::from_trs(random.vector(0.05), random.turn(0.2), [1.0; 3]);
                 let inverse = globals[j].inverse().expect("joints have volume").times(&bind).times(&jitter);
-                std::array::from_fn(|k| inverse.0[k / 4][k % 4])
+                // One joint draws all that is bound to it to a point.
+                let flat = if j == 9 && random.below(2) == 0 { 0.0 } else { 1.0 };
+                std::array::from_fn(|k| inverse.0[k / 4][k % 4] * if k < 12 { flat } else { 1.0 })
             })
             .collect();
         skin["inverseBindMatrices"] = json!(file.accessor(Store::F32, &rows));
@@ -203,7 +222,12 @@ fn primitive(
     let count = 3 * (5 + random.below(6));
     let positions: Vec<Vec3> = (0..count).map(|_| random.vector(1.0)).collect();
     let normals: Vec<Vec3> = (0..count).map(|_| direction(random)).collect();
-    let (position, normal) = file.interleaved(&positions, &normals);
+    let (position, normal) = match weights {
+        Store::UnitU16 => {
+            (file.attribute(Store::UnitI16, &positions, 0), file.attribute(Store::UnitI8, &normals, 0))
+        }
+        _ => file.interleaved(&positions, &normals),
+    };
     let mut attributes = json!({ "POSITION": position, "NORMAL": normal });
 
     let steps = match weights {
@@ -241,6 +265,8 @@ fn primitive(
         let corners: Vec<[f64; 1]> = (0..count).rev().map(|i| [i as f64]).collect();
         primitive["indices"] = json!(file.accessor(Store::U16, &corners));
     }
+    // Triangles, a strip or a fan.
+    primitive["mode"] = json!(4 + random.below(3));
     for target in 0..targets {
         let shift = if target == 0 {
             let rows: Vec<Vec3> = (0..count).map(|_| random.vector(0.3)).collect();
@@ -268,7 +294,14 @@ fn rigid(random: &mut Random, file: &mut Builder) -> Value {
 }
 
 /// One clip with every interpolation on every property, one of morphs only, one that moves only a node apart.
-fn animations(random: &mut Random, file: &mut Builder, bones: &[Bone], place: &[usize], drawn: usize) {
+fn animations(
+    random: &mut Random,
+    file: &mut Builder,
+    bones: &[Bone],
+    place: &[usize],
+    drawn: usize,
+    folded: bool,
+) {
     let (mut samplers, mut channels) = (Vec::new(), Vec::new());
     let mut add = |file: &mut Builder, node: usize, path: &str, mode: &str, times: &[f64], output: usize| {
         let rows: Vec<[f64; 1]> = times.iter().map(|&t| [t]).collect();
@@ -331,6 +364,10 @@ fn animations(random: &mut Random, file: &mut Builder, bones: &[Bone], place: &[
             let output = file.accessor(Store::F32, &rows);
             add(file, node, "scale", mode, &times, output);
         }
+    }
+    if folded {
+        let output = file.accessor(Store::F32, &[[0.0; 3], [1.0; 3]]);
+        add(file, place[2], "scale", "LINEAR", &[0.0, 0.5], output);
     }
     let morph_times = times(random);
     let rows: Vec<[f64; 1]> = (0..morph_times.len() * 2 * 3).map(|_| [random.range(-1.0, 1.0)]).collect();
