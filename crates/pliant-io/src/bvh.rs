@@ -17,7 +17,7 @@ pub use stick::stick_character;
 use crate::text::refused;
 use crate::{Problem, ReadError, Warning};
 use parse::{Axis, Node, Parsed};
-use pliant::asset::{Channel, Clip, Interpolation, Joint, Local, Skeleton, Target, Track};
+use pliant::asset::{Channel, Clip, Joint, Local, Skeleton, Target, Track};
 use pliant::glam::{DAffine3, DQuat, DVec3};
 use serde::Serialize;
 
@@ -119,8 +119,10 @@ fn clip(parsed: &Parsed, warnings: &mut Vec<Warning>) -> Result<Option<Clip>, Re
         warnings.push(Warning::new(format!("line {}", parsed.frame_time_line), what, 1));
         1.0 / ASSUMED_RATE
     };
-    let times: Vec<f32> = (0..frames).map(|i| (i as f64 * seconds) as f32).collect();
-    if times.windows(2).any(|w| w[1] <= w[0]) || !times.iter().all(|t| t.is_finite()) {
+    let rate = 1.0 / seconds;
+    // Keys must be apart in f32 too; whether they are at the end shows it.
+    let (last, before) = ((frames - 1) as f64 / rate, frames.saturating_sub(2) as f64 / rate);
+    if !rate.is_finite() || (frames > 1 && last as f32 <= before as f32) || !(last as f32).is_finite() {
         let what = format!("a frame time of {seconds} s cannot tell {frames} frames apart");
         return Err(Problem::new(format!("line {}", parsed.frame_time_line), what).into());
     }
@@ -132,7 +134,7 @@ fn clip(parsed: &Parsed, warnings: &mut Vec<Warning>) -> Result<Option<Clip>, Re
     let mut channels = Vec::new();
     for (index, node) in parsed.nodes.iter().enumerate() {
         let mut add = |target, width, values| -> Result<(), ReadError> {
-            let track = Track::new(Interpolation::Linear, width, times.clone(), values);
+            let track = Track::recorded(width, rate, values);
             channels.push(Channel { target, track: track.map_err(refused("MOTION"))? });
             Ok(())
         };
@@ -157,7 +159,7 @@ fn clip(parsed: &Parsed, warnings: &mut Vec<Warning>) -> Result<Option<Clip>, Re
             add(Target::Rotation(index as u32), 4, values)?;
         }
     }
-    Ok(Some(Clip::recorded(String::new(), channels, frames, 1.0 / seconds)))
+    Ok(Some(Clip::recorded(String::new(), channels, frames, rate)))
 }
 
 impl Node {

@@ -4,7 +4,7 @@ use super::{FileWeights, Rig};
 use crate::obj::ObjMesh;
 use crate::text::{Lines, at_line, number, refused, shown, without_bom, words};
 use crate::{Problem, ReadError, Warning};
-use pliant::asset::{Channel, Clip, Interpolation, Target, Track};
+use pliant::asset::{Channel, Clip, Target, Track};
 use pliant::glam::{DAffine3, DMat3, DVec3};
 
 /// A matrix of finite numbers, column by column.
@@ -182,14 +182,13 @@ pub fn read_clip(bytes: &[u8], rig: &Rig, frame_rate: f64) -> Result<Clip, ReadE
         }
     }
     let frames = matrix.columns;
-    let times: Vec<f32> = (0..frames).map(|i| (i as f64 / frame_rate) as f32).collect();
     let mut channels = Vec::with_capacity(joints.len() * 2);
     for (joint, [places, turns]) in keys.into_iter().enumerate() {
         let joint = joint as u32;
         for (target, width, values) in
             [(Target::Translation(joint), 3, places), (Target::Rotation(joint), 4, turns)]
         {
-            let track = Track::new(Interpolation::Linear, width, times.clone(), values);
+            let track = Track::recorded(width, frame_rate, values);
             channels.push(Channel { target, track: track.map_err(refused("motion"))? });
         }
     }
