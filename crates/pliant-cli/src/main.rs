@@ -1,2 +1,5 @@
 //! The `pliant` command.
+
+mod report;
+
 fn main() {}
