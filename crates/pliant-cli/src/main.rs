@@ -1,4 +1,6 @@
 //! The `pliant` command.
+
 mod picture;
+mod report;
 
 fn main() {}
