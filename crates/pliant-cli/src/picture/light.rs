@@ -14,9 +14,9 @@ const BAND: usize = 16;
 
 // Light sent by each source to a surface that faces it, linear RGB. Together a white surface that faces the key
 // light comes just below white.
-const KEY: Vec3 = Vec3::new(0.80, 0.765, 0.71);
-const SKY: Vec3 = Vec3::new(0.42, 0.44, 0.475);
-const FLOOR: Vec3 = Vec3::new(0.27, 0.25, 0.235);
+const KEY: Vec3 = Vec3::new(0.93, 0.89, 0.83);
+const SKY: Vec3 = Vec3::new(0.35, 0.37, 0.41);
+const FLOOR: Vec3 = Vec3::new(0.235, 0.22, 0.205);
 const FILL: Vec3 = Vec3::new(0.10, 0.115, 0.135);
 const RIM: Vec3 = Vec3::new(0.30, 0.32, 0.35);
 /// How much of the key light a surface throws back as a highlight.
@@ -128,19 +128,34 @@ impl<'a> Painter<'a> {
         Self { shot, shadows, fill, rim }
     }
 
-    /// Lights the samples that see a face.
+    /// Lights the samples of a band that see a face; once for a pixel that sees only one.
     fn paint(&self, faces: &[u32], first_row: usize, colours: &mut [Vec3]) {
+        let (width, samples) = (self.shot.width, self.shot.samples);
+        let half = 0.5 * samples as f64;
         let mut current: Option<(u32, Look)> = None;
-        for (i, (&face, colour)) in faces.iter().zip(colours).enumerate() {
-            if face == NONE {
-                continue;
-            }
+        let mut lit = |face: u32, place: [f64; 2], blur: f32| {
             let look = match &mut current {
                 Some((known, look)) if *known == face => look,
                 other => &other.insert((face, self.look(face))).1,
             };
-            let ray = self.shot.ray(i % self.shot.width, first_row + i / self.shot.width);
-            *colour = tone(self.light(look, ray));
+            tone(self.light(look, self.shot.ray(place), blur))
+        };
+        let pixel_blur = libm::log2f(samples as f32);
+        for y in (0..faces.len() / width).step_by(samples) {
+            for x in (0..width).step_by(samples) {
+                let own = || (0..samples * samples).map(|k| (y + k / samples) * width + x + k % samples);
+                let first = faces[y * width + x];
+                if own().all(|i| faces[i] == first) {
+                    if first != NONE {
+                        let colour = lit(first, [x as f64 + half, (y + first_row) as f64 + half], pixel_blur);
+                        own().for_each(|i| colours[i] = colour);
+                    }
+                    continue;
+                }
+                for i in own().filter(|&i| faces[i] != NONE) {
+                    colours[i] = lit(faces[i], self.shot.place(i % width, first_row + i / width), 0.0);
+                }
+            }
         }
     }
 
@@ -179,7 +194,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// How many times a texture is halved to bring its pixels to the size of samples.
+    /// How many times a texture is halved to bring its pixels to the size of samples; negative if it is enlarged.
     fn blur(&self, mesh: usize, seen: [DVec3; 3], uvs: [Vec2; 3]) -> f32 {
         let stage = self.shot.stage;
         let Paint::Texture { image, .. } = &stage.scene.meshes[mesh].paint else { return 0.0 };
@@ -191,17 +206,17 @@ impl<'a> Painter<'a> {
         let area = |p: [Vec2; 3]| (p[1] - p[0]).perp_dot(p[2] - p[0]).abs();
         let texels = area(uvs) * image.width() as f32 * image.height() as f32;
         let ratio = texels / area(pixels);
-        if ratio.is_finite() && ratio > 1.0 { 0.5 * libm::log2f(ratio) } else { 0.0 }
+        if ratio.is_finite() && ratio > 0.0 { 0.5 * libm::log2f(ratio) } else { 0.0 }
     }
 
-    fn light(&self, look: &Look, ray: DVec3) -> Vec3 {
+    fn light(&self, look: &Look, ray: DVec3, blur: f32) -> Vec3 {
         let stage = self.shot.stage;
         let w = look.spanner.weights(ray);
         let [a, b, c] = look.vertices;
         let mut albedo = look.colours[0] * w[0] + look.colours[1] * w[1] + look.colours[2] * w[2];
         if let Paint::Texture { image, .. } = &stage.scene.meshes[look.mesh].paint {
             let uv = look.uvs[0] * w[0] + look.uvs[1] * w[1] + look.uvs[2] * w[2];
-            let [r, g, b, _] = image.sample(uv, look.blur);
+            let [r, g, b, _] = image.sample(uv, (look.blur + blur).max(0.0));
             albedo *= Vec3::new(r, g, b);
         }
         let to_eye = -stage.camera.turn(ray).normalize().as_vec3();

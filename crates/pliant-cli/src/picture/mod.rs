@@ -88,9 +88,10 @@ pub(crate) fn render(scene: &Scene, options: &Options) -> Result<Image> {
         SIDES.end()
     );
     ensure!(
-        (1..=4).contains(&options.samples),
-        "{} samples per pixel and axis: must be 1 to 4",
-        options.samples
+        (1..=raster::MAX_SAMPLES as u32).contains(&options.samples),
+        "{} samples per pixel along each axis: must be 1 to {}",
+        options.samples,
+        raster::MAX_SAMPLES
     );
     let stage = scene::Stage::new(scene, options);
     let mut image = light::develop(&stage, options);

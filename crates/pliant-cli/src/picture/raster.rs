@@ -11,6 +11,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// neighbouring triangles neither overlap nor leave a gap.
 const SNAP: f64 = 256.0;
 
+/// Most samples per pixel along an axis.
+pub(crate) const MAX_SAMPLES: usize = 4;
+
 /// A triangle as the picture sees it, in samples.
 struct Flat {
     corners: [[f64; 2]; 3],
@@ -30,13 +33,18 @@ pub(crate) struct Shot<'a> {
     pub(crate) samples: usize,
     /// Samples across.
     pub(crate) width: usize,
+    /// By how much samples are moved off their grid, so that no two of a pixel share a row or a column: a sample's x
+    /// by its row in the pixel, its y back by its column. Upright edges get as many steps as samples, not their root.
+    shifts: Vec<f64>,
     flats: Vec<Flat>,
 }
 
 impl<'a> Shot<'a> {
     pub(crate) fn new(stage: &'a Stage, width: usize, height: usize, samples: usize) -> Self {
         let seen: Vec<DVec3> = stage.positions.iter().map(|&p| stage.camera.see(p)).collect();
-        let mut shot = Self { stage, seen, samples, width: width * samples, flats: Vec::new() };
+        let shift = |i: usize| (((i as f64 + 0.5) / samples as f64 - 0.5) * SNAP).round() / SNAP;
+        let shifts = (0..samples).map(shift).collect();
+        let mut shot = Self { stage, seen, samples, width: width * samples, shifts, flats: Vec::new() };
         let rows = (height * samples) as f64;
         const CHUNK: usize = 4096;
         shot.flats = parallel::map(stage.faces.len().div_ceil(CHUNK), |chunk| {
@@ -121,7 +129,7 @@ impl<'a> Shot<'a> {
             faces: vec![NONE; self.width * count],
         };
         let (top, bottom) = (first as f64, (first + count) as f64);
-        for flat in self.flats.iter().filter(|f| f.rows[1] > top && f.rows[0] < bottom) {
+        for flat in self.flats.iter().filter(|f| f.rows[1] + 0.5 > top && f.rows[0] - 0.5 < bottom) {
             self.fill(flat, &mut exposure);
         }
         exposure
@@ -130,9 +138,10 @@ impl<'a> Shot<'a> {
     fn fill(&self, flat: &Flat, out: &mut Exposure) {
         let count = out.faces.len() / self.width;
         let [a, b, c] = flat.corners;
+        // Samples lie less than half a step off their centres.
         let whole = |low: f64, high: f64, limit: usize| {
-            let start = (low - 0.5).ceil().max(0.0) as usize;
-            let end = ((high - 0.5).floor() + 1.0).clamp(0.0, limit as f64) as usize;
+            let start = (low - 1.0).ceil().max(0.0) as usize;
+            let end = high.ceil().clamp(0.0, limit as f64) as usize;
             start..end
         };
         let columns = whole(a[0].min(b[0]).min(c[0]), a[0].max(b[0]).max(c[0]), self.width);
@@ -152,18 +161,23 @@ impl<'a> Shot<'a> {
             (value - if owns { 0.0 } else { 0.5 / (SNAP * SNAP) }, -dy, dx)
         };
         let edges = [edge(b, c), edge(c, a), edge(a, b)];
-        let near = |k: usize| flat.nearness[k] / area;
-        let near_step_x = edges[0].1 * near(0) + edges[1].1 * near(1) + edges[2].1 * near(2);
+        let near = flat.nearness.map(|n| n / area);
         let cut = self.cutoff(flat.face);
-        let mut row_start = edges.map(|e| e.0);
-        for y in rows {
-            let mut e = row_start;
-            let mut nearness = e[0] * near(0) + e[1] * near(1) + e[2] * near(2);
+        let mut column_shifts = [[0.0; 3]; MAX_SAMPLES];
+        for (out, shift) in column_shifts.iter_mut().zip(&self.shifts) {
+            *out = edges.map(|(_, _, per_row)| -shift * per_row);
+        }
+        for (step, y) in rows.enumerate() {
+            let shift = self.shifts[(y + out.first) % self.samples];
+            let mut e =
+                edges.map(|(value, per_column, per_row)| value + shift * per_column + step as f64 * per_row);
             let row = y * self.width;
+            let mut phase = columns.start % self.samples;
             for x in columns.clone() {
-                if e[0] >= 0.0 && e[1] >= 0.0 && e[2] >= 0.0 {
+                let [u, v, w] = [0, 1, 2].map(|k| e[k] + column_shifts[phase][k]);
+                if u >= 0.0 && v >= 0.0 && w >= 0.0 {
                     let i = row + x;
-                    let value = nearness as f32;
+                    let value = (u * near[0] + v * near[1] + w * near[2]) as f32;
                     let is_seen = value > out.nearness[i]
                         && cut.is_none_or(|cut| self.opacity(flat.face, x, y + out.first) >= cut);
                     if is_seen {
@@ -174,18 +188,21 @@ impl<'a> Shot<'a> {
                 for k in 0..3 {
                     e[k] += edges[k].1;
                 }
-                nearness += near_step_x;
-            }
-            for k in 0..3 {
-                row_start[k] += edges[k].2;
+                phase = if phase + 1 == self.samples { 0 } else { phase + 1 };
             }
         }
     }
 
-    /// Camera-space direction of a sample.
-    pub(crate) fn ray(&self, x: usize, y: usize) -> DVec3 {
+    /// Where a sample lies in the picture, in samples.
+    pub(crate) fn place(&self, x: usize, y: usize) -> [f64; 2] {
+        let (across, down) = (self.shifts[y % self.samples], -self.shifts[x % self.samples]);
+        [x as f64 + 0.5 + across, y as f64 + 0.5 + down]
+    }
+
+    /// Camera-space direction of a place in the picture, in samples.
+    pub(crate) fn ray(&self, [x, y]: [f64; 2]) -> DVec3 {
         let scale = 1.0 / self.samples as f64;
-        self.stage.camera.ray((x as f64 + 0.5) * scale, (y as f64 + 0.5) * scale)
+        self.stage.camera.ray(x * scale, y * scale)
     }
 
     fn cutoff(&self, face: u32) -> Option<f32> {
@@ -196,7 +213,7 @@ impl<'a> Shot<'a> {
     }
 
     fn opacity(&self, face: u32, x: usize, y: usize) -> f32 {
-        let weights = Spanner::new(self, face).weights(self.ray(x, y));
+        let weights = Spanner::new(self, face).weights(self.ray(self.place(x, y)));
         let face = &self.stage.faces[face as usize];
         match &self.stage.scene.meshes[face.mesh as usize].paint {
             Paint::Texture { image, .. } => {

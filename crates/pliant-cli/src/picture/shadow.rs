@@ -22,6 +22,8 @@ const KEY_SOFTNESS: f64 = 0.2;
 /// Grid points along the ground's side, and half that side in radii of the character.
 const GROUND_SIDE: usize = 168;
 const GROUND_REACH: f32 = 2.6;
+/// How often the sky's shade on the ground is smoothed.
+const SKY_BLUR: usize = 8;
 /// Points lit together, map by map, so that a map stays in cache.
 const CHUNK: usize = 1024;
 
@@ -139,16 +141,23 @@ impl Map {
     }
 
     fn fill(&mut self, [a, b, c]: [Vec3; 3]) {
-        let low = a.min(b).min(c).max(Vec3::ZERO).ceil();
-        let high = a.max(b).max(c).min(Vec3::splat((MAP_SIDE - 1) as f32)).floor();
+        let (low, high) =
+            (a.min(b).min(c).max(Vec3::ZERO), a.max(b).max(c).min(Vec3::splat((MAP_SIDE - 1) as f32)));
+        // Casts cut towards zero, as floor does here: most triangles touch no texel and leave at once.
+        let whole = |low: f32, high: f32| {
+            let first = low as usize;
+            first + usize::from((first as f32) < low)..if high >= 0.0 { high as usize + 1 } else { 0 }
+        };
+        let (columns, rows) = (whole(low.x, high.x), whole(low.y, high.y));
         let (ab, ac) = (b - a, c - a);
         let area = ab.x * ac.y - ab.y * ac.x;
-        if !(low.x <= high.x && low.y <= high.y && area.abs() > 0.0) {
+        // NaN leaves here too.
+        if columns.is_empty() || rows.is_empty() || !(area.abs() > 0.0) {
             return;
         }
         let inverse = 1.0 / area;
-        for y in low.y as usize..=high.y as usize {
-            for x in low.x as usize..=high.x as usize {
+        for y in rows {
+            for x in columns.clone() {
                 let (dx, dy) = (x as f32 - a.x, y as f32 - a.y);
                 let (s, t) = ((dx * ac.y - dy * ac.x) * inverse, (ab.x * dy - ab.y * dx) * inverse);
                 if s >= 0.0 && t >= 0.0 && s + t <= 1.0 {
@@ -229,29 +238,39 @@ impl Ground {
         let centre = DVec3::new(ball.centre.x, level, ball.centre.z);
         let y = ball.place(centre).y;
         let step = 2.0 * GROUND_REACH / (GROUND_SIDE - 1) as f32;
-        let mut shares = vec![0.0; GROUND_SIDE * GROUND_SIDE];
-        parallel::for_each_chunk_mut(&mut shares, 8 * GROUND_SIDE, |chunk, out| {
-            let mut blocked = vec![0.0f32; out.len()];
-            let place = |i: usize| {
-                let (x, z) = (i % GROUND_SIDE, chunk * 8 + i / GROUND_SIDE);
-                Vec3::new(x as f32 * step - GROUND_REACH, y, z as f32 * step - GROUND_REACH)
-            };
-            for (maps, strength) in [(sky, 0.62), (key, 0.38)] {
-                let all: f32 = maps.iter().map(|m| m.towards.y.max(0.0)).sum();
+        let place = |i: usize| {
+            let (x, z) = (i % GROUND_SIDE, i / GROUND_SIDE);
+            Vec3::new(x as f32 * step - GROUND_REACH, y, z as f32 * step - GROUND_REACH)
+        };
+        let blocked = |maps: &[Map]| {
+            // Squared: low directions throw the long thin rays.
+            let weight = |m: &Map| m.towards.y.max(0.0) * m.towards.y.max(0.0);
+            let all: f32 = maps.iter().map(weight).sum();
+            let mut blocked = vec![0.0f32; GROUND_SIDE * GROUND_SIDE];
+            parallel::for_each_chunk_mut(&mut blocked, 8 * GROUND_SIDE, |chunk, out| {
                 for map in maps.iter().filter(|m| m.towards.y > 0.0) {
-                    let weight = strength * map.towards.y / all;
-                    for (i, blocked) in blocked.iter_mut().enumerate() {
-                        *blocked += weight * (1.0 - map.reaches(place(i)));
+                    for (i, blocked) in out.iter_mut().enumerate() {
+                        let reaches = map.reaches(place(chunk * 8 * GROUND_SIDE + i));
+                        *blocked += weight(map) / all * (1.0 - reaches);
                     }
                 }
-            }
-            for (i, share) in out.iter_mut().enumerate() {
-                // Nothing may end abruptly at the grid's rim.
-                let p = place(i);
-                let far = (p.x * p.x + p.z * p.z).sqrt() / GROUND_REACH;
-                *share = 1.0 - blocked[i] * (1.0 - smoothstep(0.6, 0.98, far));
-            }
-        });
+            });
+            blocked
+        };
+        let (sky, key) = (blocked(sky), blocked(key));
+        // Single directions of the sky must not show as rays, and where feet stand shade stays crisp.
+        let mut soft = sky.clone();
+        for _ in 0..SKY_BLUR {
+            soft = blurred(&soft);
+        }
+        let sky: Vec<f32> = sky.iter().zip(&soft).map(|(sharp, soft)| soft.max(sharp * sharp)).collect();
+        let share = |i: usize| {
+            let p = place(i);
+            let far = (p.x * p.x + p.z * p.z).sqrt() / GROUND_REACH;
+            // Nothing may end abruptly at the grid's rim.
+            1.0 - (0.60 * sky[i] + 0.40 * key[i]) * (1.0 - smoothstep(0.6, 0.98, far))
+        };
+        let shares = (0..sky.len()).map(share).collect();
         Self { centre, radius: ball.radius, shares }
     }
 
@@ -277,6 +296,18 @@ impl Ground {
         };
         (0..4).map(|r| row(r) * wz[r]).sum()
     }
+}
+
+/// Each point of the grid averaged with its neighbours, 1 2 1 both ways; the rim is left as it is.
+fn blurred(grid: &[f32]) -> Vec<f32> {
+    let pass = |grid: &[f32], step: usize| {
+        let mut out = grid.to_vec();
+        for i in step..grid.len() - step {
+            out[i] = 0.25 * (grid[i - step] + grid[i + step]) + 0.5 * grid[i];
+        }
+        out
+    };
+    pass(&pass(grid, 1), GROUND_SIDE)
 }
 
 /// Cubic B-spline weights: smooth where bilinear ones would show the grid.
