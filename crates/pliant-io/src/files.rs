@@ -1,7 +1,7 @@
 //! Files beside a file, and files written whole.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 
 /// Where a reader finds the files that a file refers to.
@@ -79,25 +79,132 @@ pub fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > limit { Err(too_large(limit)) } else { Ok(bytes) }
 }
 
+/// A file in the making: it appears under its name, whole, only when it is [committed](WholeFile::commit). Dropped
+/// before that it leaves nothing behind.
+#[derive(Debug)]
+pub struct WholeFile {
+    file: BufWriter<tempfile::NamedTempFile>,
+    path: PathBuf,
+}
+
+/// A file that is all on disk and lacks only its name. Holds nothing open, so that there may be thousands.
+#[derive(Debug)]
+pub struct ReadyFile {
+    temporary: tempfile::TempPath,
+    path: PathBuf,
+}
+
+impl WholeFile {
+    /// Starts the file beside its place, so that the last step is a rename within one folder.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if path.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".pliant-");
+        // Temporary files are private to their maker; what a user asked for is an ordinary file (less the umask).
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let file = BufWriter::with_capacity(1 << 16, builder.tempfile_in(folder)?);
+        Ok(Self { file, path: path.to_path_buf() })
+    }
+
+    /// Everything is written: puts it on disk, without its name yet.
+    pub fn ready(self) -> io::Result<ReadyFile> {
+        let temporary = self.file.into_inner().map_err(|e| e.into_error())?;
+        temporary.as_file().sync_all()?;
+        Ok(ReadyFile { temporary: temporary.into_temp_path(), path: self.path })
+    }
+
+    /// Everything is written: the file appears, in place of any that had its name.
+    pub fn commit(self) -> io::Result<PathBuf> {
+        self.ready()?.commit()
+    }
+}
+
+impl ReadyFile {
+    /// The file appears, in place of any that had its name.
+    pub fn commit(self) -> io::Result<PathBuf> {
+        self.temporary.persist(&self.path).map_err(|e| e.error)?;
+        Ok(self.path)
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for WholeFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
 /// Writes several files so that each appears whole or not at all, and none before all are on disk beside their places.
 pub fn write_whole(files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
     let mut ready = Vec::with_capacity(files.len());
     for (path, bytes) in files {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut temporary = tempfile::Builder::new().prefix(".pliant-").tempfile_in(folder)?;
-        temporary.write_all(bytes)?;
-        temporary.as_file().sync_all()?;
-        ready.push((temporary, path));
+        let mut file = WholeFile::create(path)?;
+        file.write_all(bytes)?;
+        ready.push(file.ready()?);
     }
-    for (temporary, path) in ready {
-        let file = temporary.persist(path).map_err(|e| e.error)?;
-        // Temporary files are private to their maker; what a user asked for is an ordinary file.
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
-        }
-        drop(file);
+    ready.into_iter().try_for_each(|file| file.commit().map(drop))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
     }
-    Ok(())
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.bin");
+        std::fs::write(&path, b"old").unwrap();
+        let mut dropped = WholeFile::create(&path).unwrap();
+        dropped.write_all(b"half").unwrap();
+        drop(dropped);
+        assert_eq!(
+            (std::fs::read(&path).unwrap(), names(folder.path())),
+            (b"old".to_vec(), vec!["a.bin".into()])
+        );
+
+        let mut file = WholeFile::create(&path).unwrap();
+        file.write_all(b"..w").unwrap();
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file.write_all(b"ne").unwrap();
+        let ready = file.ready().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        ready.commit().unwrap();
+        assert_eq!(
+            (std::fs::read(&path).unwrap(), names(folder.path())),
+            (b"new".to_vec(), vec!["a.bin".into()])
+        );
+    }
+
+    #[test]
+    fn none_appears_when_one_cannot() {
+        let folder = tempfile::tempdir().unwrap();
+        let bad = folder.path().join("missing/b.bin");
+        let files = [(folder.path().join("a.bin"), vec![1]), (bad, vec![2])];
+        assert!(write_whole(&files).is_err());
+        assert!(names(folder.path()).is_empty());
+        assert!(WholeFile::create(folder.path()).is_err());
+    }
 }

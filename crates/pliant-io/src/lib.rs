@@ -1,12 +1,15 @@
 //! Bytes to and from [`pliant`]'s assets.
 //!
 //! Readers take bytes and a way to fetch the files that a file refers to ([`Files`]); they check sizes before they
-//! allocate, and name the place of whatever is wrong. Writers give bytes; [`files::write_whole`] puts them on disk
-//! whole or not at all.
+//! allocate, and name the place of whatever is wrong. Writers take frames one by one and write to anything;
+//! [`files::WholeFile`] puts a file on disk whole or not at all.
 
+pub mod cache;
 pub mod files;
 pub mod gltf;
 mod problem;
+mod refusal;
 
 pub use files::Files;
 pub use problem::{Problem, ReadError, Warning};
+pub use refusal::WriteError;
