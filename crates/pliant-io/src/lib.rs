@@ -10,6 +10,12 @@ pub mod gltf;
 mod problem;
 mod refusal;
 
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+#[path = "../tests/common/validator.rs"]
+mod validator;
+
 pub use files::Files;
 pub use problem::{Problem, ReadError, Warning};
 pub use refusal::WriteError;

@@ -3,6 +3,8 @@
 mod bake;
 mod document;
 mod out;
+#[cfg(test)]
+pub(crate) mod testing;
 mod write;
 
 pub use bake::{BakedClip, GlbBake, bake};
