@@ -1,12 +1,32 @@
 //! glTF 2.0: `.glb`, `.gltf`, `.vrm`.
 
+mod accessor;
 mod bake;
+mod buffers;
+mod build;
+mod data;
 mod document;
+mod glb;
+mod json;
+mod meshopt;
+mod motion;
 mod out;
+mod place;
+mod read;
+mod schema;
+mod skin;
+mod summary;
 #[cfg(test)]
 pub(crate) mod testing;
+mod tree;
+mod validate;
 mod write;
 
 pub use bake::{BakedClip, GlbBake, bake};
 pub use document::Document;
+pub use read::{Loaded, inspect, read};
+pub use summary::{ClipSummary, Images, SkinSummary, Summary};
 pub use write::write_character;
+
+/// How far a quaternion may be from unit length: exporters round, and all are made unit; beyond this it is no rotation.
+const UNIT_TOLERANCE: f64 = 0.05;

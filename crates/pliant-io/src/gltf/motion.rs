@@ -1,0 +1,51 @@
+//! Animations to clips.
+
+use super::accessor::Store;
+use super::build::Budget;
+use super::schema::{Mode, Root};
+use crate::{Problem, ReadError};
+use pliant::asset::{Channel, Clip, Interpolation, Target, Track};
+
+/// One clip per animation, with the channels that move joints or morphs of skinned meshes.
+pub(crate) fn clips(
+    root: &Root<'_>,
+    store: &Store<'_>,
+    joint_of_node: &[Option<u32>],
+    morphs_of_node: &[Option<(u32, u32)>],
+) -> Result<Vec<Clip>, ReadError> {
+    let mut budget = Budget::new(store.file.len());
+    let mut clips = Vec::with_capacity(root.animations.len());
+    for (a, animation) in root.animations.iter().enumerate() {
+        let mut channels = Vec::with_capacity(animation.channels.len());
+        for (c, channel) in animation.channels.iter().enumerate() {
+            let Some(node) = channel.target.node else { continue };
+            let joint = joint_of_node[node.0];
+            let (target, width) = match (&*channel.target.path, joint, morphs_of_node[node.0]) {
+                ("translation", Some(joint), _) => (Target::Translation(joint), 3),
+                ("rotation", Some(joint), _) => (Target::Rotation(joint), 4),
+                ("scale", Some(joint), _) => (Target::Scale(joint), 3),
+                ("weights", _, Some((first, count))) => (Target::Morphs { first, count }, count as usize),
+                _ => continue,
+            };
+            let sampler = &animation.samplers[channel.sampler.0];
+            let place = || format!("animations[{a}].channels[{c}]");
+            let read = |accessor: usize| {
+                let elements = store.elements(root, accessor);
+                elements.ok_or_else(|| Problem::new(place(), "its keys have no data"))
+            };
+            let (input, output) = (read(sampler.input.0)?, read(sampler.output.0)?);
+            let numbers = input.count.saturating_add(output.count.saturating_mul(output.kind.numbers()));
+            budget.take(numbers, "animations", "keys")?;
+            let interpolation = match sampler.interpolation {
+                Mode::Linear => Interpolation::Linear,
+                Mode::Step => Interpolation::Step,
+                Mode::CubicSpline => Interpolation::CubicSpline,
+            };
+            let track = Track::new(interpolation, width, input.numbers(), output.numbers())
+                .map_err(|e| Problem::new(place(), e.to_string()))?;
+            channels.push(Channel { target, track });
+        }
+        clips.push(Clip::new(animation.name.as_deref().unwrap_or("").to_owned(), channels));
+    }
+    Ok(clips)
+}

@@ -1,0 +1,108 @@
+use super::accessor::Store;
+use super::buffers::shorten;
+use super::build::{self, Built};
+use super::document::{Bytes, Document};
+use super::glb::{self, Container};
+use super::place::path_at;
+use super::schema::Root;
+use super::summary::{self, Summary};
+use super::tree::Tree;
+use super::{buffers, data, validate};
+use crate::{Files, Problem, ReadError, Warning};
+use pliant::asset::Character;
+
+/// A character read from a glTF file, the file itself, and what was odd about it.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The character: all skinned meshes of the file.
+    pub character: Character,
+    /// The file it came from.
+    pub document: Document,
+    /// What is in the file.
+    pub summary: Summary,
+    /// What was mended or passed over.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reads a `.glb`, `.gltf` or `.vrm` with at least one skinned mesh. `files` finds what it refers to.
+///
+/// Everything is checked before it is used; the error holds all that is wrong, each with its place in the JSON.
+pub fn read(file: Vec<u8>, files: &dyn Files) -> Result<Loaded, ReadError> {
+    let Opened { container, buffers, decoded, summary, warnings, built, blocker } = open(&file, files)?;
+    if let Some(blocker) = blocker {
+        return Err(blocker.into());
+    }
+    let Some(built) = built else { return Err(summary::no_skin().into()) };
+    let document = Document {
+        file,
+        json: container.json,
+        buffers,
+        decoded_views: decoded,
+        parts: built.parts,
+        joint_nodes: built.joint_nodes,
+        clip_animations: built.clip_animations,
+    };
+    Ok(Loaded { character: built.character, document, summary, warnings })
+}
+
+/// Says what is in a file, even in one without a skin. An error where the file is not valid.
+pub fn inspect(file: Vec<u8>, files: &dyn Files) -> Result<Summary, ReadError> {
+    Ok(open(&file, files)?.summary)
+}
+
+/// All that comes out of a file.
+struct Opened {
+    container: Container,
+    buffers: Vec<Bytes>,
+    decoded: Vec<Option<Vec<u8>>>,
+    summary: Summary,
+    warnings: Vec<Warning>,
+    built: Option<Built>,
+    blocker: Option<Problem>,
+}
+
+fn open(file: &[u8], files: &dyn Files) -> Result<Opened, ReadError> {
+    let mut warnings = Vec::new();
+    let container = glb::split(file, &mut warnings)?;
+    let json = &file[container.json.clone()];
+    let root: Root<'_> = serde_json::from_slice(json).map_err(|e| not_json(&e, json, container.is_glb))?;
+    let tree = Tree::new(&root);
+    let mut found = validate::structure(&root, &tree);
+    warnings.append(&mut found.warnings);
+    let buffers = buffers::load(&root, &container, files, &mut found.problems, &mut warnings);
+    ReadError::check(found.problems)?;
+
+    let mut problems = Vec::new();
+    let bytes = Store { file, buffers: &buffers, decoded: &[] };
+    let decoded = buffers::decompress(&root, file.len(), |b| bytes.buffer(b), &mut problems);
+    ReadError::check(problems)?;
+    let store = Store { file, buffers: &buffers, decoded: &decoded };
+    let mut numbers = data::check(&root, &store, &found.uses);
+    ReadError::check(numbers.problems)?;
+    warnings.append(&mut numbers.warnings);
+
+    let mut summary = summary::summarise(&root, &store, files, &found.blockers, &mut warnings);
+    let blocker = found.blockers.into_iter().next().or_else(|| summary::missing_data(&root, &store));
+    let built =
+        if summary.bakeable { Some(build::build(&root, &tree, &store, &mut warnings)?) } else { None };
+    if let Some(built) = &built {
+        summary.influences_max = built.character.weights().max_influences();
+    }
+    summary.warnings = warnings.iter().map(ToString::to_string).collect();
+    Ok(Opened { container, buffers, decoded, summary, warnings, built, blocker })
+}
+
+/// A JSON error, in words for people.
+fn not_json(error: &serde_json::Error, json: &[u8], is_glb: bool) -> ReadError {
+    let looks_like_json = json.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{');
+    if !is_glb && !looks_like_json {
+        return Problem::new("", "this is neither a GLB nor glTF JSON")
+            .hint("give a .glb, .gltf or .vrm file")
+            .into();
+    }
+    let path = path_at(json, error.line(), error.column());
+    let text = error.to_string();
+    let what = shorten(text.split(" at line ").next().unwrap_or(&text), 120);
+    let what = format!("{what} (JSON line {}, column {})", error.line(), error.column());
+    Problem::new(path, what).into()
+}
