@@ -14,6 +14,12 @@ mod refusal;
 pub mod rigging;
 mod text;
 
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+#[path = "../tests/common/validator.rs"]
+mod validator;
+
 pub use files::Files;
 pub use problem::{Problem, ReadError, Warning};
 pub use refusal::WriteError;

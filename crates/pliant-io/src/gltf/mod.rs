@@ -16,6 +16,8 @@ mod read;
 mod schema;
 mod skin;
 mod summary;
+#[cfg(test)]
+pub(crate) mod testing;
 mod tree;
 mod validate;
 mod write;

@@ -37,6 +37,8 @@ struct File {
     skins: Vec<Value>,
     /// For each skin, its joint nodes and the slot or joint that each stands for.
     skin_joints: Vec<Vec<Bound>>,
+    /// By slot, the node that stands in for its joint.
+    twins: BTreeMap<u16, usize>,
     animations: Vec<Value>,
     /// Skinned nodes, and the morphs of each.
     skinned: Vec<(usize, Range<usize>)>,
@@ -187,13 +189,7 @@ impl File {
                 bound.push(Bound { node: slot.joint as usize, slot: Some(index) });
             } else if twins.contains(&index) {
                 // Bound twice to one joint: glTF wants a node for each, so a still child stands in.
-                let node = self.nodes.len();
-                self.nodes.push(json!({"name": format!("{}_bind", joints[slot.joint as usize].name)}));
-                let parent = &mut self.nodes[slot.joint as usize];
-                match parent["children"].as_array_mut() {
-                    Some(children) => children.push(node.into()),
-                    None => parent["children"] = json!([node]),
-                }
+                let node = self.twin(index, slot.joint as usize, &joints[slot.joint as usize].name);
                 bound.push(Bound { node, slot: Some(index) });
             }
         }
@@ -218,6 +214,22 @@ impl File {
         self.skins.push(skin);
         self.skin_joints.push(bound);
         self.skins.len() - 1
+    }
+
+    /// The still child of a joint that stands in for it in one of its slots.
+    fn twin(&mut self, slot: u16, joint: usize, name: &str) -> usize {
+        if let Some(&node) = self.twins.get(&slot) {
+            return node;
+        }
+        let node = self.nodes.len();
+        self.twins.insert(slot, node);
+        self.nodes.push(json!({"name": format!("{name}_bind")}));
+        let parent = &mut self.nodes[joint];
+        match parent["children"].as_array_mut() {
+            Some(children) => children.push(node.into()),
+            None => parent["children"] = json!([node]),
+        }
+        node
     }
 
     fn primitive(

@@ -63,7 +63,11 @@ impl Scene {
             let mut mesh = originals.get(old_mesh as usize).cloned().ok_or_else(missing)?;
             old.insert(old_mesh);
             let index = if taken.insert(old_mesh) { old_mesh as usize } else { meshes.len() };
-            let primitives = mesh["primitives"].as_array_mut().map(std::mem::take).unwrap_or_default();
+            let primitives = mesh
+                .get_mut("primitives")
+                .and_then(Value::as_array_mut)
+                .map(std::mem::take)
+                .unwrap_or_default();
             let mut kept = Vec::new();
             for (number, mut primitive) in primitives.into_iter().enumerate() {
                 let place = || format!("meshes[{old_mesh}].primitives[{number}]");
@@ -259,7 +263,10 @@ impl Scene {
                 Some(Value::Array(channels)) => channels,
                 _ => Vec::new(),
             };
-            channels.retain_mut(|channel| retarget(&mut channel["target"], stand_ins, meshes));
+            channels.retain_mut(|channel| match channel.get_mut("target") {
+                Some(target) => retarget(target, stand_ins, meshes),
+                None => false,
+            });
             let samplers = animation.remove("samplers").unwrap_or_default();
             // Samplers that lost their channels go; the others move up.
             let mut kept = Vec::new();
@@ -344,7 +351,11 @@ fn strip_names(mesh: &mut Map<String, Value>) {
 }
 
 /// Whether an animated thing is still there; what moved is followed.
-fn retarget(target: &mut Value, stand_ins: &BTreeMap<usize, Option<usize>>, meshes: &BTreeSet<u64>) -> bool {
+pub(super) fn retarget(
+    target: &mut Value,
+    stand_ins: &BTreeMap<usize, Option<usize>>,
+    meshes: &BTreeSet<u64>,
+) -> bool {
     if let Some(pointer) = target.pointer_mut("/extensions/KHR_animation_pointer/pointer") {
         let text = pointer.as_str().unwrap_or_default();
         let mut steps = text.splitn(4, '/').skip(1);
