@@ -61,7 +61,8 @@ fn rig(random: &mut Random, vertices: usize, slots: usize, influences: usize, re
         .collect();
     let weights = Weights::normalised(per_vertex.iter().map(|w| w.iter().copied()), slots, |_| None);
     // Some exact zeros, whose signs are the first thing to differ.
-    let positions = (0..vertices).map(|v| if v % 7 == 0 { Vec3::ZERO } else { random.vector() * 5.0 }).collect();
+    let positions =
+        (0..vertices).map(|v| if v % 7 == 0 { Vec3::ZERO } else { random.vector() * 5.0 }).collect();
     let normals = (0..vertices).map(|v| if v % 5 == 0 { Vec3::NEG_X } else { random.vector() }).collect();
     Rig {
         surface: Surface::new(positions, Some(normals), Vec::new()).expect("finite"),
@@ -111,7 +112,8 @@ fn check(rig: &Rig) {
         let plain = Skinner::new(blend, surface, weights, Path::Scalar).expect("always there");
         let expected = bits(&plain, matrices);
         for &(kernel, path) in kernels {
-            let skinner = Skinner::with_kernel(blend, surface, weights, path, Some(kernel)).expect("one size");
+            let skinner =
+                Skinner::with_kernel(blend, surface, weights, path, Some(kernel)).expect("one size");
             assert!(bits(&skinner, matrices) == expected, "{blend:?} {path}");
         }
     }
