@@ -132,7 +132,7 @@ fn all_widths_have_the_bits_of_the_plain_code() {
 #[test]
 fn large_rigs_have_small_tables_where_the_skin_is_local() {
     let rig = rig(&mut Random(2), 4 * CHUNK + 5, 400, 6, 18);
-    let pack = Pack::new(&rig.weights, false, true);
+    let pack = Pack::new(&Influences::new(&rig.weights), layout(Blend::Linear, Path::Avx512));
     let tables = pack.kinds.iter().filter(|k| matches!(k, Kind::Table(list) if list.len() <= TABLE)).count();
     assert!(tables >= 3, "{:?}", pack.kinds);
     check(&rig);
@@ -141,7 +141,7 @@ fn large_rigs_have_small_tables_where_the_skin_is_local() {
 #[test]
 fn chunks_with_too_many_pairs_fall_back_to_the_plain_code() {
     let rig = rig(&mut Random(3), 12 * CHUNK, 2000, 12, 2000);
-    let pack = Pack::new(&rig.weights, true, false);
+    let pack = Pack::new(&Influences::new(&rig.weights), layout(Blend::DualQuaternion, Path::Avx2));
     assert!(pack.kinds.contains(&Kind::Plain));
     assert!(pack.entries.len() <= 1 << 16);
     check(&rig);
