@@ -1,8 +1,11 @@
 //! The kernels, written once for every register width. Operation by operation they do what `plain` does.
 //!
-//! A batch is blended first: per vertex the rows of its entries, weighted, are summed as they lie in memory (one to
-//! four registers an entry, no gather), then sixteen vertices are turned to one register a number. Where the registers
-//! can hold tables (AVX-512), chunks of few enough slots look the numbers up instead.
+//! A batch's numbers (a matrix each, or a dual quaternion and a scale) are blended first, one of three ways:
+//! - neighbours mostly hang on the same few joints: then each joint is taken for all sixteen vertices, those that do
+//!   not hang on it with weight zero;
+//! - else each vertex sums the entries of its joints as they lie in memory (one to four registers, no gather), and
+//!   sixteen vertices are turned to one register a number;
+//! - or, where registers can hold tables (AVX-512) and the joints fit, sixteen vertices look each number up.
 
 use super::pack::{BATCH, CHUNK, Kind, Pack, TABLE, Vectors};
 use super::{LENGTH_SQUARED_MAX, LENGTH_SQUARED_MIN};
@@ -57,8 +60,8 @@ pub(super) type Kernel = unsafe fn(job: &Job<'_>, chunk: usize, positions: &mut 
 
 /// What is made of a vertex's blended numbers.
 pub(super) trait Method {
-    /// How many rows of four of an entry count.
-    const ROWS: usize;
+    /// How many numbers of an entry count.
+    const COUNT: usize;
     /// The posed position.
     unsafe fn position<V: Lanes>(m: &[V; NUMBERS], p: [V; 3]) -> [V; 3];
     /// The posed unit normal.
@@ -72,7 +75,7 @@ pub(super) struct Linear;
 pub(super) struct Dual;
 
 impl Method for Linear {
-    const ROWS: usize = 3;
+    const COUNT: usize = 12;
 
     #[inline(always)]
     unsafe fn position<V: Lanes>(m: &[V; NUMBERS], p: [V; 3]) -> [V; 3] {
@@ -98,7 +101,7 @@ impl Method for Linear {
 }
 
 impl Method for Dual {
-    const ROWS: usize = 4;
+    const COUNT: usize = 14;
 
     #[inline(always)]
     unsafe fn position<V: Lanes>(m: &[V; NUMBERS], p: [V; 3]) -> [V; 3] {
@@ -208,7 +211,7 @@ unsafe fn unit_or<V: Lanes>(a: [V; 3], fallback: [V; 3]) -> [V; 3] {
     }
 }
 
-/// Skins a chunk by summing rows: any number of entries.
+/// Skins a chunk, of any number of entries.
 #[inline(always)]
 pub(super) unsafe fn rows<V: Lanes, M: Method>(
     job: &Job<'_>,
@@ -216,9 +219,8 @@ pub(super) unsafe fn rows<V: Lanes, M: Method>(
     positions: &mut [Vec3],
     normals: &mut [Vec3],
 ) {
-    let mut source = Rows { entries: job.entries, sums: [Entry([0.0; NUMBERS]); BATCH] };
     // SAFETY: the caller's promise, passed on.
-    unsafe { skin::<V, M, _>(&mut source, job, chunk, positions, normals) }
+    unsafe { skin::<V, M, _>(&Rows(job.entries), job, chunk, positions, normals) }
 }
 
 /// Skins a chunk by matrices looked up in registers, or by summing rows where it has too many.
@@ -243,15 +245,12 @@ pub(super) unsafe fn tabled<V: Tables>(
         }
     };
     // SAFETY: the caller's promise, passed on.
-    unsafe {
-        let mut source = Table { table, m: [V::splat(0.0); NUMBERS] };
-        skin::<V, Linear, _>(&mut source, job, chunk, positions, normals)
-    }
+    unsafe { skin::<V, Linear, _>(table, job, chunk, positions, normals) }
 }
 
 #[inline(always)]
 unsafe fn skin<V: Lanes, M: Method, S: Source<V, M>>(
-    source: &mut S,
+    source: &S,
     job: &Job<'_>,
     chunk: usize,
     positions: &mut [Vec3],
@@ -269,44 +268,60 @@ unsafe fn skin<V: Lanes, M: Method, S: Source<V, M>>(
 
 #[inline(always)]
 unsafe fn skin_with<V: Lanes, M: Method, S: Source<V, M>, const NORMALS: bool>(
-    source: &mut S,
+    source: &S,
     job: &Job<'_>,
     chunk: usize,
     positions: &mut [Vec3],
     normals: &mut [Vec3],
 ) {
+    let mut numbers = Numbers([[0.0; BATCH]; NUMBERS]);
     // A last batch that is short goes by way of these.
     let (mut last_positions, mut last_normals) = ([Vec3::ZERO; BATCH], [Vec3::ZERO; BATCH]);
     let first = chunk * (CHUNK / BATCH);
     for index in 0..positions.len().div_ceil(BATCH) {
-        let (batch, at) = (first + index, index * BATCH);
-        let [start, end] = [job.pack.starts[batch] as usize, job.pack.starts[batch + 1] as usize];
-        let slots = job.pack.slots[start..end].as_ptr().cast::<u16>();
-        let shares = job.pack.shares[start..end].as_ptr().cast::<f32>();
+        let (at, batch) = (index * BATCH, &job.pack.batches[first + index]);
+        let count = batch.count as usize;
+        let slots = job.pack.slots[batch.slots as usize..].as_ptr();
+        let shares = job.pack.shares[batch.shares as usize..].as_ptr().cast::<f32>();
         let full = at + BATCH <= positions.len();
         let to = if full { positions[at..].as_mut_ptr() } else { last_positions.as_mut_ptr() }.cast::<f32>();
         let normals_to = match NORMALS && full {
             true => normals[at..at + BATCH].as_mut_ptr(),
             false => last_normals.as_mut_ptr(),
         };
-        // SAFETY: slots and shares hold `end - start` rows of a batch; slots name entries, by the making of the pack;
+        // SAFETY: by the making of the pack, slots and shares are as many as the batch says, and slots name entries;
         // both outputs have room for a batch.
         unsafe {
             // The usual counts spelled out, for loops without branches.
-            match end - start {
-                1 => source.blend(1, slots, shares),
-                2 => source.blend(2, slots, shares),
-                3 => source.blend(3, slots, shares),
-                4 => source.blend(4, slots, shares),
-                n => source.blend(n, slots, shares),
+            if batch.shared {
+                let entries = job.entries.as_ptr();
+                match count {
+                    1 => share::<V, M>(1, entries, slots, shares, &mut numbers),
+                    2 => share::<V, M>(2, entries, slots, shares, &mut numbers),
+                    3 => share::<V, M>(3, entries, slots, shares, &mut numbers),
+                    4 => share::<V, M>(4, entries, slots, shares, &mut numbers),
+                    5 => share::<V, M>(5, entries, slots, shares, &mut numbers),
+                    6 => share::<V, M>(6, entries, slots, shares, &mut numbers),
+                    n => share::<V, M>(n, entries, slots, shares, &mut numbers),
+                }
+            } else {
+                match count {
+                    2 => source.blend(2, slots, shares, &mut numbers),
+                    3 => source.blend(3, slots, shares, &mut numbers),
+                    4 => source.blend(4, slots, shares, &mut numbers),
+                    n => source.blend(n, slots, shares, &mut numbers),
+                }
             }
             for lane in (0..BATCH).step_by(V::WIDTH) {
-                let m = source.numbers(lane);
-                let p = load_vectors::<V>(&job.positions[batch], lane);
+                let mut m = [V::splat(0.0); NUMBERS];
+                for number in 0..M::COUNT {
+                    m[number] = V::load(numbers.0[number].as_ptr().add(lane));
+                }
+                let p = load_vectors::<V>(&job.positions[first + index], lane);
                 let [x, y, z] = M::position(&m, p);
                 V::store_xyz(x, y, z, to.add(3 * lane));
                 if NORMALS {
-                    let n = load_vectors::<V>(&job.normals[batch], lane);
+                    let n = load_vectors::<V>(&job.normals[first + index], lane);
                     let [x, y, z] = M::normal(&m, n);
                     V::store_xyz(x, y, z, normals_to.cast::<f32>().add(3 * lane));
                 }
@@ -328,25 +343,72 @@ unsafe fn load_vectors<V: Lanes>(vectors: &Vectors, lane: usize) -> [V; 3] {
     unsafe { [V::load(x.as_ptr().add(lane)), V::load(y.as_ptr().add(lane)), V::load(z.as_ptr().add(lane))] }
 }
 
-/// Where a batch's blended numbers come from.
+/// Blended numbers of sixteen vertices.
+#[repr(C, align(64))]
+struct Numbers([[f32; BATCH]; NUMBERS]);
+
+/// Blends entries that all sixteen vertices share: `count` slots, and as many rows of shares.
+#[inline(always)]
+unsafe fn share<V: Lanes, M: Method>(
+    count: usize,
+    entries: *const Entry,
+    slots: *const u16,
+    shares: *const f32,
+    numbers: &mut Numbers,
+) {
+    // Four numbers of two registers of vertices at a time fill half of sixteen registers: no spills, and enough sums
+    // under way to hide an addition's latency.
+    let step = if 2 * V::WIDTH <= BATCH { 2 * V::WIDTH } else { V::WIDTH };
+    for lane in (0..BATCH).step_by(step) {
+        for row in (0..M::COUNT).step_by(4) {
+            // SAFETY: slots name entries; rows of shares are sixteen long.
+            unsafe {
+                let mut low = [V::splat(0.0); 4];
+                let mut high = [V::splat(0.0); 4];
+                for k in 0..count {
+                    let entry = entries.add(usize::from(slots.add(k).read())).cast::<f32>().add(row);
+                    let share = V::load(shares.add(k * BATCH + lane));
+                    let share_high = V::load(shares.add(k * BATCH + lane + step - V::WIDTH));
+                    for n in 0..4 {
+                        if row + n < M::COUNT {
+                            let number = V::splat(entry.add(n).read());
+                            let (part, part_high) = (share.mul(number), share_high.mul(number));
+                            low[n] = if k == 0 { part } else { low[n].add(part) };
+                            if step > V::WIDTH {
+                                high[n] = if k == 0 { part_high } else { high[n].add(part_high) };
+                            }
+                        }
+                    }
+                }
+                for n in 0..4 {
+                    if row + n < M::COUNT {
+                        let to = numbers.0[row + n].as_mut_ptr().add(lane);
+                        low[n].store(to);
+                        if step > V::WIDTH {
+                            high[n].store(to.add(V::WIDTH));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where the numbers of batches that share no slots come from.
 trait Source<V: Lanes, M: Method> {
     /// Blends a batch: `slots` and `shares` hold `count` rows of sixteen.
-    unsafe fn blend(&mut self, count: usize, slots: *const u16, shares: *const f32);
-    /// The numbers of the `WIDTH` vertices from `lane` on, a register each.
-    unsafe fn numbers(&self, lane: usize) -> [V; NUMBERS];
+    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, numbers: &mut Numbers);
 }
 
 /// Entries summed as they lie, vertex by vertex.
-struct Rows<'a> {
-    entries: &'a [Entry],
-    sums: [Entry; BATCH],
-}
+struct Rows<'a>(&'a [Entry]);
 
 impl<V: Lanes, M: Method> Source<V, M> for Rows<'_> {
     #[inline(always)]
-    unsafe fn blend(&mut self, count: usize, slots: *const u16, shares: *const f32) {
-        let entries = self.entries.as_ptr();
-        let registers = (4 * M::ROWS).div_ceil(V::WIDTH);
+    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, numbers: &mut Numbers) {
+        let entries = self.0.as_ptr();
+        let registers = M::COUNT.div_ceil(V::WIDTH);
+        let mut sums = [Entry([0.0; NUMBERS]); BATCH];
         for lane in 0..BATCH {
             // SAFETY: slots name entries; an entry is a whole number of registers.
             unsafe {
@@ -364,61 +426,45 @@ impl<V: Lanes, M: Method> Source<V, M> for Rows<'_> {
                     }
                 }
                 for r in 0..registers {
-                    total[r].store(self.sums[lane].0.as_mut_ptr().add(r * V::WIDTH));
+                    total[r].store(sums[lane].0.as_mut_ptr().add(r * V::WIDTH));
+                }
+            }
+        }
+        for lane in (0..BATCH).step_by(V::WIDTH) {
+            for row in (0..M::COUNT).step_by(4) {
+                // SAFETY: `WIDTH` sums from `lane` on; lane `4 g + k` is number `k` of group `g`.
+                unsafe {
+                    let at = sums.as_ptr().add(lane).cast::<f32>().add(row);
+                    let columns = transpose(
+                        V::load_groups(at, 4 * NUMBERS),
+                        V::load_groups(at.add(NUMBERS), 4 * NUMBERS),
+                        V::load_groups(at.add(2 * NUMBERS), 4 * NUMBERS),
+                        V::load_groups(at.add(3 * NUMBERS), 4 * NUMBERS),
+                    );
+                    for n in 0..4 {
+                        columns[n].store(numbers.0[row + n].as_mut_ptr().add(lane));
+                    }
                 }
             }
         }
     }
-
-    #[inline(always)]
-    unsafe fn numbers(&self, lane: usize) -> [V; NUMBERS] {
-        // SAFETY: `WIDTH` sums from `lane` on; row `4 g + k` is a quarter of group `g`.
-        unsafe {
-            let sums = self.sums.as_ptr().add(lane).cast::<f32>();
-            let mut m = [V::splat(0.0); NUMBERS];
-            for row in 0..M::ROWS {
-                let at = sums.add(4 * row);
-                let columns = transpose(
-                    V::load_groups(at, 4 * NUMBERS),
-                    V::load_groups(at.add(NUMBERS), 4 * NUMBERS),
-                    V::load_groups(at.add(2 * NUMBERS), 4 * NUMBERS),
-                    V::load_groups(at.add(3 * NUMBERS), 4 * NUMBERS),
-                );
-                for k in 0..4 {
-                    m[4 * row + k] = columns[k];
-                }
-            }
-            m
-        }
-    }
 }
 
-/// Matrices looked up number by number, sixteen vertices at once.
-struct Table<'a, V> {
-    table: &'a EntryTable,
-    m: [V; NUMBERS],
-}
-
-impl<V: Tables> Source<V, Linear> for Table<'_, V> {
+impl<V: Tables> Source<V, Linear> for EntryTable {
     #[inline(always)]
-    unsafe fn blend(&mut self, count: usize, slots: *const u16, shares: *const f32) {
+    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, numbers: &mut Numbers) {
         for number in 0..12 {
             // SAFETY: a row of the table is two registers.
             unsafe {
-                let low = V::load(self.table.0[number].as_ptr());
-                let high = V::load(self.table.0[number].as_ptr().add(V::WIDTH));
+                let low = V::load(self.0[number].as_ptr());
+                let high = V::load(self.0[number].as_ptr().add(V::WIDTH));
                 let mut total = V::lookup(low, V::load_index(slots), high).mul(V::load(shares));
                 for k in 1..count {
                     let found = V::lookup(low, V::load_index(slots.add(k * BATCH)), high);
                     total = total.add(V::load(shares.add(k * BATCH)).mul(found));
                 }
-                self.m[number] = total;
+                total.store(numbers.0[number].as_mut_ptr());
             }
         }
-    }
-
-    #[inline(always)]
-    unsafe fn numbers(&self, _lane: usize) -> [V; NUMBERS] {
-        self.m
     }
 }

@@ -5,6 +5,7 @@
 
 mod bench;
 mod dispatch;
+mod influences;
 mod kernel;
 mod morph;
 mod pack;
@@ -20,9 +21,10 @@ use crate::parallel;
 use crate::rig::SkinMatrix;
 use crate::simd::Path;
 use glam::Vec3;
+use influences::Influences;
 use kernel::{Entry, EntryTable, Job, Kernel, NUMBERS};
 use morph::Morphed;
-use pack::{CHUNK, Kind, Pack, TABLE, Vectors};
+use pack::{CHUNK, Kind, Layout, Pack, TABLE, Vectors};
 use rigid::Rigid;
 use thiserror::Error;
 
@@ -71,7 +73,8 @@ pub struct Skinner<'a> {
     blend: Blend,
     path: Path,
     surface: &'a Surface,
-    weights: &'a Weights,
+    slot_count: usize,
+    influences: Influences,
     pack: Pack,
     positions: Vec<Vectors>,
     normals: Vec<Vectors>,
@@ -116,15 +119,15 @@ impl<'a> Skinner<'a> {
             blend,
             path,
             surface,
-            weights,
+            slot_count: weights.slot_count(),
+            influences: Influences::new(weights),
             pack: Pack::default(),
             positions: Vec::new(),
             normals: Vec::new(),
             kernel,
         };
         if kernel.is_some() {
-            let tables = blend == Blend::Linear && path == Path::Avx512;
-            skinner.pack = Pack::new(weights, blend == Blend::DualQuaternion, tables);
+            skinner.pack = Pack::new(&skinner.influences, layout(blend, path));
             skinner.positions = Vectors::pack(surface.positions());
             skinner.normals = Vectors::pack(surface.normals());
         }
@@ -151,7 +154,7 @@ impl<'a> Skinner<'a> {
         let few = !self.pack.entries.is_empty() && self.pack.entries.len() <= TABLE;
         let tabled = few && self.pack.kinds.iter().any(|k| matches!(k, Kind::Table(_)));
         State {
-            rigids: Vec::with_capacity(self.weights.slot_count()),
+            rigids: Vec::with_capacity(self.slot_count),
             entries: vec![Entry([0.0; NUMBERS]); self.pack.entries.len()],
             table: tabled.then(|| Box::new(EntryTable::new(&[], &[]))),
             morphed: None,
@@ -199,7 +202,7 @@ impl<'a> Skinner<'a> {
 
     /// What all chunks of a step share.
     fn prepare<'s>(&'s self, matrices: &'s [SkinMatrix], state: &'s mut State) -> Step<'s> {
-        assert_eq!(matrices.len(), self.weights.slot_count(), "one matrix per slot");
+        assert_eq!(matrices.len(), self.slot_count, "one matrix per slot");
         assert_eq!(state.entries.len(), self.pack.entries.len(), "a state of this skinner");
         let State { rigids, entries, table, morphed } = state;
         if self.blend == Blend::DualQuaternion {
@@ -213,12 +216,15 @@ impl<'a> Skinner<'a> {
                 Blend::DualQuaternion => *entry = rigid_entry(&rigids[lead], &rigids[slot]),
             }
         }
+        // Infinity times a weight of zero would spread to neighbours: the plain code takes such a step.
+        let finite = entries.iter().all(|entry| entry.0.iter().all(|x| x.is_finite()));
         if let (Some(table), Some(Kind::Table(list))) = (table.as_deref_mut(), self.pack.kinds.first()) {
             *table = EntryTable::new(list, entries);
         }
         let active = morphed.as_ref().filter(|m| m.is_active());
         Step {
             skinner: self,
+            kernel: self.kernel.filter(|_| finite),
             matrices,
             rigids,
             rest_positions: active.map_or(self.surface.positions(), |m| &m.plain_positions),
@@ -231,6 +237,16 @@ impl<'a> Skinner<'a> {
                 normals: active.map_or(&self.normals, |m| &m.normals),
             },
         }
+    }
+}
+
+/// How a path wants its skin.
+fn layout(blend: Blend, path: Path) -> Layout {
+    Layout {
+        by_lead: blend == Blend::DualQuaternion,
+        tables: blend == Blend::Linear && path == Path::Avx512,
+        // Found by trying: broadcasting a number is a load on AVX, a load and a shuffle before it.
+        sharing: if matches!(path, Path::Sse | Path::Simd128) { 1.0 } else { 2.0 },
     }
 }
 
@@ -255,6 +271,7 @@ fn rigid_entry(lead: &Rigid, rigid: &Rigid) -> Entry {
 /// One step, ready to run chunk by chunk.
 struct Step<'a> {
     skinner: &'a Skinner<'a>,
+    kernel: Option<Kernel>,
     matrices: &'a [SkinMatrix],
     rigids: &'a [Rigid],
     rest_positions: &'a [Vec3],
@@ -264,7 +281,7 @@ struct Step<'a> {
 
 impl Step<'_> {
     fn run(&self, chunk: usize, positions: &mut [Vec3], normals: &mut [Vec3]) {
-        match self.skinner.kernel {
+        match self.kernel {
             Some(kernel) if self.skinner.pack.kinds[chunk] != Kind::Plain => {
                 // SAFETY: the path was found available when the skinner was made; the job is of this skinner, and the
                 // chunk of the output is `chunk`.
@@ -276,20 +293,21 @@ impl Step<'_> {
 
     /// The reference, from vertex `first` on.
     fn plain(&self, first: usize, positions: &mut [Vec3], normals: &mut [Vec3]) {
-        let weights = self.skinner.weights;
+        let influences = &self.skinner.influences;
         for (index, position) in positions.iter_mut().enumerate() {
             let vertex = first + index;
             let (rest, rest_normal) = (self.rest_positions[vertex], self.rest_normals[vertex]);
             match self.skinner.blend {
                 Blend::Linear => {
-                    let blend = plain::linear_blend(weights.of(vertex), self.matrices);
+                    let blend = plain::linear_blend(influences.of(vertex), self.matrices);
                     *position = plain::linear_position(&blend, rest);
                     if let Some(normal) = normals.get_mut(index) {
                         *normal = plain::linear_normal(&blend, rest_normal);
                     }
                 }
                 Blend::DualQuaternion => {
-                    let blend = plain::dual_blend(weights.of(vertex), self.rigids);
+                    let lead = &self.rigids[influences.lead(vertex) as usize];
+                    let blend = plain::dual_blend(influences.of(vertex), lead, self.rigids);
                     *position = plain::dual_position(&blend, rest);
                     if let Some(normal) = normals.get_mut(index) {
                         *normal = plain::dual_normal(&blend, rest_normal);

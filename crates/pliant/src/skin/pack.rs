@@ -1,6 +1,6 @@
 //! The prepared skin: vertices in batches of sixteen, the same for every width of register.
 
-use crate::asset::Weights;
+use super::influences::Influences;
 use glam::Vec3;
 
 /// Vertices a batch: the widest register there is.
@@ -41,34 +41,40 @@ impl Vectors {
     }
 }
 
-/// One influence of each vertex of a batch.
-#[derive(Debug, Clone, Copy)]
-#[repr(C, align(32))]
-pub(super) struct Slots(pub [u16; BATCH]);
-
 /// One weight of each vertex of a batch.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Shares(pub [f32; BATCH]);
 
-/// How a chunk's `slots` are meant.
+/// Sixteen vertices' influences.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Batch {
+    /// The first of its rows in [`Pack::shares`].
+    pub shares: u32,
+    /// How many rows.
+    pub count: u32,
+    /// The first of its slots in [`Pack::slots`].
+    pub slots: u32,
+    /// One slot a row, for all sixteen; else one per vertex and row.
+    pub shared: bool,
+}
+
+/// What the slots of a chunk's batches, where not shared, are numbers of.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    /// They are entries.
+    /// Entries, as shared slots are.
     Rows,
-    /// They are places in this list of at most [`TABLE`] entries.
+    /// Places in this list of at most [`TABLE`] entries.
     Table(Vec<u16>),
-    /// The chunk needs entries that have no number: the plain code takes it.
+    /// Nothing: the chunk needs entries that have no number, and the plain code takes it.
     Plain,
 }
 
-/// Influences, batch by batch. A batch has as many as its vertex with the most; the others are filled up with weight
-/// zero of their largest.
+/// Influences, batch by batch. Where a vertex has fewer than its batch, weight zero fills up.
 #[derive(Debug, Default)]
 pub(super) struct Pack {
-    /// Batch `b` owns rows `starts[b]..starts[b + 1]` of the two below.
-    pub starts: Vec<u32>,
-    pub slots: Vec<Slots>,
+    pub batches: Vec<Batch>,
+    pub slots: Vec<u16>,
     pub shares: Vec<Shares>,
     /// What an entry is made from: the largest influence of a vertex (where that matters) and the influence itself.
     pub entries: Vec<[u16; 2]>,
@@ -76,18 +82,27 @@ pub(super) struct Pack {
     pub kinds: Vec<Kind>,
 }
 
+/// What a path prefers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    /// Whether an entry depends on the vertex's largest influence.
+    pub by_lead: bool,
+    /// Whether registers can hold tables.
+    pub tables: bool,
+    /// A batch's slots are shared where they are at most this many times the influences of its vertex with the most.
+    pub sharing: f32,
+}
+
 impl Pack {
-    /// `by_lead`: whether an entry depends on the vertex's largest influence. `tables`: whether the path has them.
-    pub(super) fn new(weights: &Weights, by_lead: bool, tables: bool) -> Self {
-        let count = weights.vertex_count();
+    pub(super) fn new(influences: &Influences, layout: Layout) -> Self {
+        let count = influences.vertex_count();
         let keys = |vertex: usize| {
-            let lead = weights.of(vertex).next().map_or(0, |(slot, _)| slot);
-            weights.of(vertex).map(move |(slot, weight)| ([if by_lead { lead } else { 0 }, slot], weight))
+            let lead = if layout.by_lead { influences.lead(vertex) } else { 0 };
+            influences.of(vertex).map(move |(slot, weight)| ([lead, slot], weight))
         };
         let mut entries: Vec<[u16; 2]> = Vec::new();
-        for chunk in 0..count.div_ceil(CHUNK) {
-            let vertices = chunk * CHUNK..count.min((chunk + 1) * CHUNK);
-            entries.extend(vertices.flat_map(|v| keys(v).map(|(key, _)| key)));
+        for first in (0..count).step_by(CHUNK) {
+            entries.extend((first..count.min(first + CHUNK)).flat_map(|v| keys(v).map(|(key, _)| key)));
             // Chunk by chunk, so that the list stays short.
             entries.sort_unstable();
             entries.dedup();
@@ -96,36 +111,26 @@ impl Pack {
         // A key past the end of a list that was cut is not found.
         let entry_of = |key: [u16; 2]| entries.binary_search(&key).ok().map(|entry| entry as u16);
 
-        let mut pack = Self { starts: vec![0], ..Self::default() };
+        let mut pack = Self::default();
         let mut lanes: Vec<Vec<(u16, f32)>> = vec![Vec::new(); BATCH];
         for first in (0..count).step_by(CHUNK) {
             let last = count.min(first + CHUNK);
-            let start = pack.slots.len();
+            let first_batch = pack.batches.len();
             let mut plain = false;
             for batch in (first..last).step_by(BATCH) {
-                for (lane, influences) in lanes.iter_mut().enumerate() {
-                    influences.clear();
+                for (lane, of_lane) in lanes.iter_mut().enumerate() {
+                    of_lane.clear();
                     for (key, weight) in keys((batch + lane).min(last - 1)) {
                         let entry = entry_of(key);
                         plain |= entry.is_none();
-                        influences.push((entry.unwrap_or(0), weight));
+                        of_lane.push((entry.unwrap_or(0), weight));
                     }
                 }
-                let most = lanes.iter().map(Vec::len).max().unwrap_or(0);
-                for k in 0..most {
-                    let (mut slots, mut shares) = (Slots([0; BATCH]), Shares([0.0; BATCH]));
-                    for (lane, influences) in lanes.iter().enumerate() {
-                        let filler = influences.first().map_or((0, 0.0), |&(entry, _)| (entry, 0.0));
-                        (slots.0[lane], shares.0[lane]) = influences.get(k).copied().unwrap_or(filler);
-                    }
-                    pack.slots.push(slots);
-                    pack.shares.push(shares);
-                }
-                pack.starts.push(pack.slots.len() as u32);
+                pack.push(&lanes, layout.sharing);
             }
             let kind = match plain {
                 true => Kind::Plain,
-                false if tables => table(&mut pack.slots[start..], entries.len()),
+                false if layout.tables => pack.tabulate(first_batch, entries.len()),
                 false => Kind::Rows,
             };
             pack.kinds.push(kind);
@@ -133,24 +138,62 @@ impl Pack {
         pack.entries = entries;
         pack
     }
-}
 
-/// Renumbers a chunk's slots into a table of their own, where they are few enough.
-fn table(slots: &mut [Slots], entries: usize) -> Kind {
-    if entries <= TABLE {
-        return Kind::Table((0..entries as u16).collect());
-    }
-    let mut used: Vec<u16> = Vec::new();
-    for slot in slots.iter().flat_map(|s| s.0) {
-        if let Err(at) = used.binary_search(&slot) {
-            if used.len() == TABLE {
-                return Kind::Rows;
+    fn push(&mut self, lanes: &[Vec<(u16, f32)>], sharing: f32) {
+        let most = lanes.iter().map(Vec::len).max().unwrap_or(0);
+        let mut distinct: Vec<u16> = lanes.iter().flatten().map(|influence| influence.0).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let shared = distinct.len() as f32 <= sharing * most as f32;
+        let count = if shared { distinct.len() } else { most };
+        self.batches.push(Batch {
+            shares: self.shares.len() as u32,
+            count: count as u32,
+            slots: self.slots.len() as u32,
+            shared,
+        });
+        for row in 0..count {
+            let mut shares = Shares([0.0; BATCH]);
+            for (lane, influences) in lanes.iter().enumerate() {
+                let influence = match shared {
+                    true => influences.iter().copied().find(|influence| influence.0 == distinct[row]),
+                    false => influences.get(row).copied(),
+                };
+                shares.0[lane] = influence.map_or(0.0, |influence| influence.1);
+                if !shared {
+                    // A filler names an entry that the vertex has anyway.
+                    let filler = influences.first().map_or(0, |influence| influence.0);
+                    self.slots.push(influence.map_or(filler, |influence| influence.0));
+                }
             }
-            used.insert(at, slot);
+            self.shares.push(shares);
+        }
+        if shared {
+            self.slots.extend(&distinct);
         }
     }
-    for slot in slots.iter_mut().flat_map(|s| &mut s.0) {
-        *slot = used.binary_search(slot).unwrap_or(0) as u16;
+
+    /// Renumbers the slots of a chunk's batches into a table of their own, where they are few enough.
+    fn tabulate(&mut self, first_batch: usize, entries: usize) -> Kind {
+        if entries <= TABLE {
+            return Kind::Table((0..entries as u16).collect());
+        }
+        let own = |batch: &&Batch| !batch.shared;
+        let range = |batch: &Batch| batch.slots as usize..(batch.slots + batch.count * BATCH as u32) as usize;
+        let mut used: Vec<u16> = Vec::new();
+        for batch in self.batches[first_batch..].iter().filter(own) {
+            used.extend(&self.slots[range(batch)]);
+            used.sort_unstable();
+            used.dedup();
+            if used.len() > TABLE {
+                return Kind::Rows;
+            }
+        }
+        for batch in self.batches[first_batch..].iter().filter(own) {
+            for slot in &mut self.slots[range(batch)] {
+                *slot = used.binary_search(slot).unwrap_or(0) as u16;
+            }
+        }
+        Kind::Table(used)
     }
-    Kind::Table(used)
 }

@@ -40,12 +40,14 @@ pub(super) fn linear_normal([r0, r1, r2]: &SkinMatrix, n: Vec3) -> Vec3 {
 
 /// The blended dual quaternion and scale of a vertex. No blend comes near zero: with signs aligned to the largest
 /// influence, its share of that one's rotation is at least the largest weight.
-pub(super) fn dual_blend(influences: impl Iterator<Item = (u16, f32)>, slots: &[Rigid]) -> Rigid {
+pub(super) fn dual_blend(
+    influences: impl Iterator<Item = (u16, f32)>,
+    lead: &Rigid,
+    slots: &[Rigid],
+) -> Rigid {
     let mut blend = Rigid { rotation: [0.0; 4], dual: [0.0; 4], scale: [0.0; 6] };
-    let mut lead = None;
     for (slot, weight) in influences {
         let rigid = &slots[slot as usize];
-        let lead = *lead.get_or_insert(rigid);
         let signed = if opposed(lead, rigid) { -weight } else { weight };
         for i in 0..4 {
             blend.rotation[i] += signed * rigid.rotation[i];

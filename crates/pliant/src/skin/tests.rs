@@ -61,7 +61,8 @@ fn rig(random: &mut Random, vertices: usize, slots: usize, influences: usize, re
         .collect();
     let weights = Weights::normalised(per_vertex.iter().map(|w| w.iter().copied()), slots, |_| None);
     // Some exact zeros, whose signs are the first thing to differ.
-    let positions = (0..vertices).map(|v| if v % 7 == 0 { Vec3::ZERO } else { random.vector() * 5.0 }).collect();
+    let positions =
+        (0..vertices).map(|v| if v % 7 == 0 { Vec3::ZERO } else { random.vector() * 5.0 }).collect();
     let normals = (0..vertices).map(|v| if v % 5 == 0 { Vec3::NEG_X } else { random.vector() }).collect();
     Rig {
         surface: Surface::new(positions, Some(normals), Vec::new()).expect("finite"),
@@ -111,7 +112,8 @@ fn check(rig: &Rig) {
         let plain = Skinner::new(blend, surface, weights, Path::Scalar).expect("always there");
         let expected = bits(&plain, matrices);
         for &(kernel, path) in kernels {
-            let skinner = Skinner::with_kernel(blend, surface, weights, path, Some(kernel)).expect("one size");
+            let skinner =
+                Skinner::with_kernel(blend, surface, weights, path, Some(kernel)).expect("one size");
             assert!(bits(&skinner, matrices) == expected, "{blend:?} {path}");
         }
     }
@@ -130,7 +132,7 @@ fn all_widths_have_the_bits_of_the_plain_code() {
 #[test]
 fn large_rigs_have_small_tables_where_the_skin_is_local() {
     let rig = rig(&mut Random(2), 4 * CHUNK + 5, 400, 6, 18);
-    let pack = Pack::new(&rig.weights, false, true);
+    let pack = Pack::new(&Influences::new(&rig.weights), layout(Blend::Linear, Path::Avx512));
     let tables = pack.kinds.iter().filter(|k| matches!(k, Kind::Table(list) if list.len() <= TABLE)).count();
     assert!(tables >= 3, "{:?}", pack.kinds);
     check(&rig);
@@ -139,7 +141,7 @@ fn large_rigs_have_small_tables_where_the_skin_is_local() {
 #[test]
 fn chunks_with_too_many_pairs_fall_back_to_the_plain_code() {
     let rig = rig(&mut Random(3), 12 * CHUNK, 2000, 12, 2000);
-    let pack = Pack::new(&rig.weights, true, false);
+    let pack = Pack::new(&Influences::new(&rig.weights), layout(Blend::DualQuaternion, Path::Avx2));
     assert!(pack.kinds.contains(&Kind::Plain));
     assert!(pack.entries.len() <= 1 << 16);
     check(&rig);
