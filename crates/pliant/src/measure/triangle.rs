@@ -15,23 +15,27 @@ pub(super) fn cone([a, b, c]: [DVec3; 3], apex: DVec3) -> f64 {
     (a - apex).dot((b - apex).cross(c - apex))
 }
 
+/// Heights over a plane below this fraction of the distance are zero: what f64 makes of corners that lie in one plane.
+const FLAT: f64 = 1e-10;
+
 /// Whether two triangles pass through each other. Touching, or lying in one plane, is not crossing.
 pub(super) fn cross(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
-    // Each pair of sums of signs is cheap and parts most neighbours; coordinates come from f32, so that in f64 the
-    // signs are right but for cases closer to touching than f32 can tell.
-    let below_a = b.map(|p| side(a, p));
-    if parted(below_a) {
+    let b_over_a = heights(b, a);
+    if parted(b_over_a) {
         return false;
     }
-    let below_b = a.map(|p| side(b, p));
-    if parted(below_b) {
-        return false;
-    }
-    pierces(b, below_a, a) || pierces(a, below_b, b)
+    let a_over_b = heights(a, b);
+    !parted(a_over_b) && (pierces(b, b_over_a, a) || pierces(a, a_over_b, b))
 }
 
-fn side(t: [DVec3; 3], p: DVec3) -> f64 {
-    (t[1] - t[0]).cross(t[2] - t[0]).dot(p - t[0])
+/// How high the corners of `t` are over the plane of `over`, in no particular unit.
+fn heights(t: [DVec3; 3], over: [DVec3; 3]) -> [f64; 3] {
+    let normal = (over[1] - over[0]).cross(over[2] - over[0]);
+    let least = FLAT * FLAT * normal.length_squared();
+    t.map(|p| {
+        let height = normal.dot(p - over[0]);
+        if height * height > least * p.distance_squared(over[0]) { height } else { 0.0 }
+    })
 }
 
 fn parted(d: [f64; 3]) -> bool {

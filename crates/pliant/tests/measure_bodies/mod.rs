@@ -1,5 +1,5 @@
 //! Bodies made by hand for the judge's tests, and motions written straight onto their vertices.
-#![allow(dead_code, clippy::disallowed_methods)]
+#![allow(dead_code, unreachable_pub, clippy::disallowed_methods)]
 
 use pliant::asset::{Character, Joint, Local, Morph, Part, RawCharacter, Skeleton, Slot, Surface, Weights};
 use pliant::glam::{DAffine3, DMat3, DVec3, Vec3};
