@@ -1,4 +1,5 @@
 //! The `pliant` command.
 mod picture;
+mod report;
 
 fn main() {}
