@@ -126,7 +126,7 @@ impl Chart {
                  <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
                 WIDTH - RIGHT,
                 LEFT - 7.0,
-                at + 4.0
+                at + 5.0
             );
         }
         for (value, label) in x.ticks() {
@@ -135,7 +135,7 @@ impl Chart {
                 out,
                 "<path class=\"axis\" d=\"M{at:.1} {floor}v5\"/>\
                  <text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{label}</text>",
-                floor + 19.0
+                floor + 20.0
             );
         }
         let middle = TOP + 0.5 * (floor - TOP);

@@ -79,7 +79,7 @@ fn warnings(out: &mut String, report: &Report) {
         let more = if report.flagged_frames.len() > 20 { ", ..." } else { "" };
         let _ = write!(
             out,
-            "<p class=\"bad\" role=\"alert\">{} of {} frames are flagged: {}{more}</p>",
+            "<p class=\"bad\" role=\"alert\">{} of {} frames are flagged (red lines below): {}{more}</p>",
             report.flagged_frames.len(),
             report.frames,
             some.join(", ")
@@ -193,7 +193,7 @@ fn curves(out: &mut String, report: &Report) {
         chart(
             "Self-intersections",
             "triangle pairs",
-            "not counting what touches at rest",
+            "new since rest",
             0.0,
             true,
             vec![
