@@ -47,7 +47,13 @@ const HALF_ANGLE_DEGREES: f64 = 12.0;
 /// Share of the picture left free at each side.
 const MARGIN: f64 = 0.09;
 
-/// Nothing nearer than this share of the distance to the frame's centre is drawn.
+/// The camera stays this far from what it frames, in radii: closer, near parts would bulge.
+const CLEARANCE: f64 = 2.0;
+
+/// By how much the lens may be longer, for what is thin from end to end.
+const LONGEST: f64 = 4096.0;
+
+/// Nothing nearer than this share of the distance to the frame's near end is drawn.
 const NEAR: f64 = 0.02;
 
 /// A pinhole camera. Camera space has x to the right, y up and z away from the eye.
@@ -69,13 +75,7 @@ pub(crate) struct Camera {
 
 impl Camera {
     /// Sees all `points` in a picture of `width` x `height` whose lowest `strip` pixels are kept free.
-    pub(crate) fn framing(
-        view: View,
-        points: impl Iterator<Item = DVec3>,
-        width: f64,
-        height: f64,
-        strip: f64,
-    ) -> Self {
+    pub(crate) fn framing(view: View, points: &[DVec3], width: f64, height: f64, strip: f64) -> Self {
         let (yaw, pitch) = view.angles();
         let ((sin_yaw, cos_yaw), (sin_pitch, cos_pitch)) =
             (libm::sincos(yaw.to_radians()), libm::sincos(pitch.to_radians()));
@@ -83,37 +83,38 @@ impl Camera {
         let right = DVec3::new(cos_yaw, 0.0, -sin_yaw);
         let up = back.cross(right);
         let high = (height - strip).max(1.0);
-        let focal = 0.5 * width.min(high) / libm::tan(HALF_ANGLE_DEGREES.to_radians());
 
         // A point at (x, y, b) along the axes is inside when |x - ex| <= tx (eb - b), and so for y: four half-spaces
         // of the eye's position, whose extreme offsets give the nearest eye in closed form.
-        let tan = |side: f64| side * (0.5 - MARGIN) / focal;
-        let (tx, ty) = (tan(width), tan(high));
-        let mut most = [f64::NEG_INFINITY; 4];
-        let mut nearest = f64::NEG_INFINITY;
-        for p in points {
-            let (x, y, b) = (p.dot(right), p.dot(up), p.dot(back));
-            for (most, value) in most.iter_mut().zip([x + tx * b, tx * b - x, y + ty * b, ty * b - y]) {
-                *most = most.max(value);
+        let stand = |focal: f64| {
+            let tan = |side: f64| side * (0.5 - MARGIN) / focal;
+            let (tx, ty) = (tan(width), tan(high));
+            let mut most = [f64::NEG_INFINITY; 4];
+            for p in points {
+                let (x, y, b) = (p.dot(right), p.dot(up), p.dot(back));
+                let offsets = [x + tx * b, tx * b - x, y + ty * b, ty * b - y];
+                most.iter_mut().zip(offsets).for_each(|(most, offset)| *most = most.max(offset));
             }
-            nearest = nearest.max(b);
+            let distance = ((most[0] + most[1]) / (2.0 * tx)).max((most[2] + most[3]) / (2.0 * ty));
+            DVec3::new(0.5 * (most[0] - most[1]), 0.5 * (most[2] - most[3]), distance)
+        };
+        let mut focal = 0.5 * width.min(high) / libm::tan(HALF_ANGLE_DEGREES.to_radians());
+        let mut eye = stand(focal);
+        let nearest = points.iter().map(|p| p.dot(back)).fold(f64::NEG_INFINITY, f64::max);
+        if !(nearest.is_finite() && eye.is_finite()) {
+            eye = DVec3::new(0.0, 0.0, 1.0 + CLEARANCE);
+        } else if eye.z < nearest + CLEARANCE {
+            // Something long seen from its end: a closer look by a longer lens, not by stepping up to it.
+            let (mut short, mut long) = (focal, focal * LONGEST);
+            for _ in 0..48 {
+                focal = 0.5 * (short + long);
+                if stand(focal).z < nearest + CLEARANCE { short = focal } else { long = focal }
+            }
+            eye = stand(short);
+            (focal, eye.z) = (short, nearest + CLEARANCE);
         }
-        if !nearest.is_finite() {
-            (most, nearest) = ([1.0; 4], 0.0);
-        }
-        let distance = ((most[0] + most[1]) / (2.0 * tx)).max((most[2] + most[3]) / (2.0 * ty));
-        // All points in one line with the eye: stand back by one unit, the scene's radius.
-        let distance = distance.max(nearest + 1.0);
-        let eye = DVec3::new(0.5 * (most[0] - most[1]), 0.5 * (most[2] - most[3]), distance);
-        Self {
-            right,
-            up,
-            back,
-            eye,
-            focal,
-            middle: [0.5 * width, 0.5 * high],
-            near: NEAR * (distance - nearest).max(1.0),
-        }
+        let near = NEAR * if nearest.is_finite() { eye.z - nearest } else { CLEARANCE };
+        Self { right, up, back, eye, focal, middle: [0.5 * width, 0.5 * high], near }
     }
 
     /// A point in camera space.

@@ -136,8 +136,9 @@ impl<'a> Stage<'a> {
                 let usable = mesh.triangles.iter().filter(move |t| usable(mesh, t));
                 usable.flatten().map(|&v| mesh.positions[v as usize])
             };
-            let ends = scene.lines.iter().flat_map(|line| [line.from, line.to]);
-            scene.meshes.iter().flat_map(points).chain(ends.filter(|p| p.is_finite()))
+            let lines = scene.lines.iter().filter(|line| line.from.is_finite() && line.to.is_finite());
+            let ends = lines.flat_map(|line| [line.from, line.to]);
+            scene.meshes.iter().flat_map(points).chain(ends)
         };
         let content = Bounds::of(used());
         let given = options.frame.filter(Bounds::is_usable);
@@ -150,15 +151,11 @@ impl<'a> Stage<'a> {
         let legend = scene.legend.as_ref();
         let (width, height) = (f64::from(options.width), f64::from(options.height));
         let strip = legend.map_or(0.0, |_| f64::from(Legend::strip(options.width, options.height)));
-        let camera = match given {
-            Some(bounds) => {
-                Camera::framing(options.view, bounds.corners().map(to_stage), width, height, strip)
-            }
-            None => {
-                let points = used().map(|p| to_stage(p.as_dvec3()));
-                Camera::framing(options.view, points, width, height, strip)
-            }
+        let framed: Vec<DVec3> = match given {
+            Some(bounds) => bounds.corners().map(to_stage).collect(),
+            None => used().map(|p| to_stage(p.as_dvec3())).collect(),
         };
+        let camera = Camera::framing(options.view, &framed, width, height, strip);
 
         let (mut positions, mut normals) = (Vec::new(), Vec::new());
         let (mut faces, mut first_vertex) = (Vec::new(), Vec::new());

@@ -48,6 +48,10 @@ impl Shadows {
     pub(crate) fn new(stage: &Stage) -> Self {
         let [right, near] = stage.camera.level_axes();
         let key = (-0.55 * right + 0.85 * DVec3::Y + 0.62 * near).normalize();
+        if stage.faces.is_empty() {
+            let vertices = vec![Lit::default(); stage.positions.len()];
+            return Self { key: key.as_vec3(), vertices, ground: None };
+        }
         let ball = Ball::around(stage);
         let points: Vec<Vec3> = stage.positions.iter().map(|&p| ball.place(p)).collect();
         let directions: Vec<Vec3> = sky().chain(soft_box(key)).collect();
@@ -99,9 +103,6 @@ impl Ball {
             min = min.min(stage.positions[v as usize]);
             max = max.max(stage.positions[v as usize]);
         }
-        if stage.faces.is_empty() {
-            (min, max) = (DVec3::NEG_ONE, DVec3::ONE);
-        }
         Self { centre: 0.5 * (min + max), radius: (0.5 * (max - min).length()).max(f64::MIN_POSITIVE) }
     }
 
@@ -151,8 +152,7 @@ impl Map {
         let (columns, rows) = (whole(low.x, high.x), whole(low.y, high.y));
         let (ab, ac) = (b - a, c - a);
         let area = ab.x * ac.y - ab.y * ac.x;
-        // NaN leaves here too.
-        if columns.is_empty() || rows.is_empty() || !(area.abs() > 0.0) {
+        if columns.is_empty() || rows.is_empty() || area == 0.0 || area.is_nan() {
             return;
         }
         let inverse = 1.0 / area;

@@ -54,7 +54,8 @@ impl Texture {
     /// Linear RGB and opacity at `uv` (origin top left, repeating), blurred over `2^blur` pixels.
     pub(crate) fn sample(&self, uv: Vec2, blur: f32) -> [f32; 4] {
         let last = self.levels.len() - 1;
-        let blur = blur.clamp(0.0, last as f32);
+        // Not clamp, which keeps NaN.
+        let blur = blur.max(0.0).min(last as f32);
         let fine = blur as usize;
         let mix = blur - fine as f32;
         let near = self.levels[fine].sample(uv);
