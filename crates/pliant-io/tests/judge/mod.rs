@@ -17,6 +17,7 @@ use matrix::{Matrix, Quat, Vec3};
 use motion::{Animation, Property, quat};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// One primitive of one node, deformed, in scene space.
 #[derive(Debug, Clone, PartialEq)]
@@ -407,6 +408,12 @@ pub(crate) fn diagonal(primitives: &[Primitive]) -> f64 {
     if low[0] <= high[0] { matrix::distance(low, high) } else { 0.0 }
 }
 
+/// How far a point is from where it belongs, over `size`; infinitely, where it is no number.
+pub(crate) fn off(found: Vec3, truth: Vec3, size: f64) -> f64 {
+    let off = matrix::distance(found, truth) / size;
+    if off.is_nan() { f64::INFINITY } else { off }
+}
+
 /// The real files, if they are there: from `PLIANT_DATA`, else beside the workspace.
 pub(crate) fn data() -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
@@ -434,4 +441,19 @@ pub(crate) fn gltf_files(folder: &Path) -> Vec<PathBuf> {
     }
     files.sort();
     files
+}
+
+/// Calls `work` for every item, on all cores.
+pub(crate) fn for_all<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(item);
+                }
+            });
+        }
+    });
 }
