@@ -12,6 +12,7 @@ mod meshopt;
 mod motion;
 mod out;
 mod place;
+mod props;
 mod read;
 mod schema;
 mod skin;
@@ -24,6 +25,7 @@ mod write;
 
 pub use bake::{BakedClip, GlbBake, bake};
 pub use document::Document;
+pub use props::Prop;
 pub use read::{Loaded, inspect, read};
 pub use summary::{ClipSummary, Images, SkinSummary, Summary};
 pub use write::write_character;
