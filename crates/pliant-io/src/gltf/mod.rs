@@ -7,6 +7,7 @@ mod data;
 mod document;
 mod glb;
 mod json;
+mod look;
 mod meshopt;
 mod motion;
 mod place;
@@ -18,6 +19,7 @@ mod tree;
 mod validate;
 
 pub use document::Document;
+pub use look::{LookImage, Looks, PartLook};
 pub use read::{Loaded, inspect, read};
 pub use summary::{ClipSummary, Images, SkinSummary, Summary};
 
