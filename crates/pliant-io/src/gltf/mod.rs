@@ -8,6 +8,7 @@ mod data;
 mod document;
 mod glb;
 mod json;
+mod look;
 mod meshopt;
 mod motion;
 mod out;
@@ -25,6 +26,7 @@ mod write;
 
 pub use bake::{BakedClip, GlbBake, bake};
 pub use document::Document;
+pub use look::{LookImage, Looks, PartLook};
 pub use props::Prop;
 pub use read::{Loaded, inspect, read};
 pub use summary::{ClipSummary, Images, SkinSummary, Summary};
