@@ -196,6 +196,15 @@ fn the_loop_around_the_bone_is_the_one_measured() {
 }
 
 #[test]
+fn a_control_that_moves_no_skin_has_no_sections() {
+    let joints = [DVec3::Y * -HALF, DVec3::ZERO, DVec3::Y * 2.0];
+    let body = character(&limb_mesh(), &joints, DVec3::Y * HALF, |_, p| blend(p));
+    let judge = Judge::new(&body, Options::default());
+    let m = judge.frame(&pose(&body, &[DAffine3::IDENTITY; 3]), &body.rest_positions());
+    assert_eq!(m.sections.iter().map(|s| s.joint).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
 fn a_trunk_is_not_taken_for_a_limb() {
     // From y = -1 on down the body is five times as wide: those slices do not count as the limb's.
     let widen = |p: DVec3| if p.y < -0.99 { DVec3::new(5.0 * p.x, p.y, 5.0 * p.z) } else { p };

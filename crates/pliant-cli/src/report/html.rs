@@ -49,9 +49,9 @@ pub(crate) fn html(report: &Report, pictures: &[(String, Vec<u8>)]) -> String {
         }
         out.push_str("</div></section>");
     }
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<footer>{}. State hash <code>{}</code>.</footer></main></body></html>\n",
+        "<footer>{}. State hash <code>{}</code>.</footer></main></body></html>",
         escape(&report.generator),
         escape(&report.state_hash)
     );

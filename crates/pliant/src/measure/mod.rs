@@ -87,7 +87,7 @@ impl Judge {
         let topology = Topology::new(character);
         let rest = RestShape::new(character, &topology);
         let points = rest.points(&[]);
-        let loops = section::loops(character, &topology.triangles, &points, rest.diagonal);
+        let loops = section::loops(character, &topology, &points, rest.diagonal);
         let reference = Reference::new(&topology, &loops, &points, None, rest.diagonal);
         let mut warnings = Vec::new();
 
