@@ -151,7 +151,7 @@ fn an_open_skin_has_no_volume_and_says_so() {
     let body = limb(&tube(HALF, 1.0, 20, 12, false));
     let judge = Judge::new(&body, Options::default());
     assert_eq!(judge.volume_source(), None);
-    assert!(judge.warnings().iter().any(|w| w.contains("24 open")), "{:?}", judge.warnings());
+    assert!(judge.warnings().iter().any(|w| w.contains("edges: 24,")), "{:?}", judge.warnings());
     let m = judge.frame(&pose(&body, &REST), &body.rest_positions());
     assert_eq!(m.volume_error_percent, None);
     assert!(close(m.section().unwrap().min, 1.0, 1e-6), "slices need no caps");
@@ -167,7 +167,7 @@ fn an_open_skin_has_no_volume_and_says_so() {
     });
     let judge = Judge::new(&limb(&patched), Options::default());
     assert_eq!(judge.volume_source(), Some(VolumeSource::Skin));
-    assert!(judge.warnings().iter().any(|w| w.contains("1 of 2 pieces") && w.contains("3 open")));
+    assert!(judge.warnings().iter().any(|w| w.contains("1 of 2 pieces") && w.contains("edges: 3,")));
 }
 
 #[test]
