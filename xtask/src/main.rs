@@ -75,10 +75,16 @@ fn demo() -> Result<()> {
     let file = |name: &str| out.join(name).to_string_lossy().into_owned();
     let (character, baked, report) = (file("human.glb"), file("human-soft.glb"), file("report.html"));
     run(&[&pliant, "sample", "human", "-o", &character])?;
-    run(&[&pliant, "bake", &character, "--clip", "walk", "--method", "dqs", "-o", &baked, "--report", &report])?;
+    run(&[
+        &pliant, "bake", &character, "--clip", "walk", "--method", "dqs", "-o", &baked, "--report", &report,
+    ])?;
     let picture = file("human.png");
-    run(&[&pliant, "picture", &character, "--clip", "walk", "--time", "0.3", "--method", "dqs", "-o", &picture])?;
-    println!("\nThe baked character:  {baked}\nThe report:           {report}\nA still:              {picture}");
+    run(&[
+        &pliant, "picture", &character, "--clip", "walk", "--time", "0.3", "--method", "dqs", "-o", &picture,
+    ])?;
+    println!(
+        "\nThe baked character:  {baked}\nThe report:           {report}\nA still:              {picture}"
+    );
     println!("Open the GLB in any glTF viewer and the report in a browser.");
     Ok(())
 }
@@ -93,7 +99,15 @@ fn test() -> Result<()> {
     run(&["cargo", "test", "--quiet", "--package", "pliant", "--no-default-features"])?;
     run(&["rustup", "target", "add", "wasm32-unknown-unknown"])?;
     run_with(
-        &["cargo", "build", "--package", "pliant", "--no-default-features", "--target", "wasm32-unknown-unknown"],
+        &[
+            "cargo",
+            "build",
+            "--package",
+            "pliant",
+            "--no-default-features",
+            "--target",
+            "wasm32-unknown-unknown",
+        ],
         &[("RUSTFLAGS", "-C target-feature=+simd128")],
     )?;
     run_with(&["cargo", "doc", "--quiet", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])

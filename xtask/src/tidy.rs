@@ -60,8 +60,7 @@ fn engine_problems<'a>(path: &Path, source: &Path, text: &'a str) -> impl Iterat
         .filter(move |(word, _)| code.lines().any(|l| l.contains(word) && !l.trim_start().starts_with("//")))
         .map(|(word, why)| format!("uses {word}: {why}"));
     let upwards = ENGINE_ORDER.iter().skip(rank.map_or(usize::MAX, |r| r + 1)).filter_map(move |later| {
-        code.contains(&format!("crate::{later}"))
-            .then(|| format!("uses {later}, which comes after it"))
+        code.contains(&format!("crate::{later}")).then(|| format!("uses {later}, which comes after it"))
     });
     forbidden.chain(upwards)
 }

@@ -114,8 +114,7 @@ fn every_deforming_joint_has_a_bone() {
 #[test]
 fn weights_are_mended_and_counted() {
     let given = [vec![(0, 2.0f32), (1, 2.0)], vec![], vec![(1, 0.5), (1, 0.5), (9, 0.0)], vec![(0, 1.0)]];
-    let (w, repairs) =
-        Weights::normalised(given.iter().map(|v| v.iter().copied()), 2, |_| Some(1)).unwrap();
+    let (w, repairs) = Weights::normalised(given.iter().map(|v| v.iter().copied()), 2, |_| Some(1)).unwrap();
     assert_eq!(w.of(0).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
     assert_eq!(w.of(1).collect::<Vec<_>>(), [(1, 1.0)]);
     assert_eq!(w.of(2).collect::<Vec<_>>(), [(1, 1.0)]);

@@ -151,7 +151,7 @@ fn an_open_skin_has_no_volume_and_says_so() {
     let body = limb(&tube(HALF, 1.0, 20, 12, false));
     let judge = Judge::new(&body, Options::default());
     assert_eq!(judge.volume_source(), None);
-    assert!(judge.warnings().iter().any(|w| w.contains("24 open")), "{:?}", judge.warnings());
+    assert!(judge.warnings().iter().any(|w| w.contains("edges: 24,")), "{:?}", judge.warnings());
     let m = judge.frame(&pose(&body, &REST), &body.rest_positions());
     assert_eq!(m.volume_error_percent, None);
     assert!(close(m.section().unwrap().min, 1.0, 1e-6), "slices need no caps");
@@ -167,7 +167,7 @@ fn an_open_skin_has_no_volume_and_says_so() {
     });
     let judge = Judge::new(&limb(&patched), Options::default());
     assert_eq!(judge.volume_source(), Some(VolumeSource::Skin));
-    assert!(judge.warnings().iter().any(|w| w.contains("1 of 2 pieces") && w.contains("3 open")));
+    assert!(judge.warnings().iter().any(|w| w.contains("1 of 2 pieces") && w.contains("edges: 3,")));
 }
 
 #[test]
@@ -193,6 +193,15 @@ fn the_loop_around_the_bone_is_the_one_measured() {
     let squeezed = moved(&body, |p| if inner(p) { p } else { DVec3::new(p.x * 0.5, p.y, p.z * 0.5) });
     let section = judge.frame(&pose(&body, &REST), &squeezed).section().unwrap();
     assert!(close(section.min, 1.0, 1e-6) && close(section.max, 1.0, 1e-6), "{section:?}");
+}
+
+#[test]
+fn a_control_that_moves_no_skin_has_no_sections() {
+    let joints = [DVec3::Y * -HALF, DVec3::ZERO, DVec3::Y * 2.0];
+    let body = character(&limb_mesh(), &joints, DVec3::Y * HALF, |_, p| blend(p));
+    let judge = Judge::new(&body, Options::default());
+    let m = judge.frame(&pose(&body, &[DAffine3::IDENTITY; 3]), &body.rest_positions());
+    assert_eq!(m.sections.iter().map(|s| s.joint).collect::<Vec<_>>(), [1]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) struct Chart {
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 270.0;
-const LEFT: f64 = 66.0;
+const LEFT: f64 = 80.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;

@@ -49,9 +49,9 @@ pub(crate) fn html(report: &Report, pictures: &[(String, Vec<u8>)]) -> String {
         }
         out.push_str("</div></section>");
     }
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<footer>{}. State hash <code>{}</code>.</footer></main></body></html>\n",
+        "<footer>{}. State hash <code>{}</code>.</footer></main></body></html>",
         escape(&report.generator),
         escape(&report.state_hash)
     );
@@ -59,7 +59,7 @@ pub(crate) fn html(report: &Report, pictures: &[(String, Vec<u8>)]) -> String {
 }
 
 fn lead(report: &Report) -> String {
-    let mut text = format!("{} frames", report.frames);
+    let mut text = format!("{} frame{}", report.frames, if report.frames == 1 { "" } else { "s" });
     if let (Some(first), Some(last)) = (report.per_frame.first(), report.per_frame.last()) {
         let _ = write!(text, " from {} to {} s", short(first.time), short(last.time));
     }
@@ -79,7 +79,7 @@ fn warnings(out: &mut String, report: &Report) {
         let more = if report.flagged_frames.len() > 20 { ", ..." } else { "" };
         let _ = write!(
             out,
-            "<p class=\"bad\" role=\"alert\">{} of {} frames are flagged (red lines below): {}{more}</p>",
+            "<p class=\"bad\" role=\"alert\">Flagged, {} of {} frames (red lines below): {}{more}</p>",
             report.flagged_frames.len(),
             report.frames,
             some.join(", ")

@@ -44,6 +44,8 @@ pub(crate) struct Report {
     pub(crate) flagged_frames: Vec<usize>,
     pub(crate) warnings: Vec<String>,
     pub(crate) state_hash: String,
+    /// Seconds, per frame.
+    pub(crate) times: Vec<f64>,
     pub(crate) per_frame: Vec<Frame>,
 }
 
@@ -185,6 +187,7 @@ impl Report {
         Self {
             generator: concat!("pliant ", env!("CARGO_PKG_VERSION")).to_owned(),
             frames: summary.frames.len(),
+            times: summary.times.clone(),
             per_frame: per_frame.collect(),
             joint_sections,
             character: run.character,

@@ -72,7 +72,7 @@ fn json_has_every_key_and_null_for_what_does_not_apply() {
     let keys = "method frames vertices tets threads prepare_ms ms_per_frame volume_error_percent \
         tet_volume_error_percent volume_error_before_overlap_percent volume_source inverted_tets_max min_det_f \
         edge_stretch area_ratio joint_section_min joint_section_max self_intersections_max kinetic_energy_max \
-        residual_mean flagged_frames warnings per_frame state_hash clip fps character generator";
+        residual_mean flagged_frames warnings per_frame state_hash clip fps times character generator";
     let object = json.as_object().unwrap();
     for key in keys.split_whitespace() {
         assert!(object.contains_key(key), "{key} is missing");

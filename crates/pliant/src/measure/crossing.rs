@@ -3,7 +3,7 @@
 
 use super::summary::Crossings;
 use super::topology::Topology;
-use super::triangle;
+use super::triangle::{self, Facet};
 use crate::asset::Character;
 use crate::parallel;
 use glam::{DVec3, Vec3, Vec3A};
@@ -17,7 +17,7 @@ const LEAF: usize = 4;
 const TASKS: usize = 512;
 /// Pairs of triangles looked at in a frame, at most: this many, or so many a triangle. A fair skin needs about 30 a
 /// triangle; one that has collapsed into a point would need them all.
-const MOST_TESTS: usize = 64_000_000;
+const MOST_TESTS: usize = 16_000_000;
 const MOST_TESTS_PER_TRIANGLE: usize = 400;
 /// Pairs that touch at rest, at most, per triangle (and never fewer than a million in all).
 const MOST_TOUCHING_PER_TRIANGLE: usize = 16;
@@ -68,7 +68,7 @@ impl Aabb {
 /// The tree as it lies around the skin of one frame.
 struct Fitted<'a> {
     detector: &'a Detector,
-    points: &'a [DVec3],
+    facets: Vec<Facet>,
     of_triangle: Vec<Aabb>,
     of_node: Vec<Aabb>,
 }
@@ -104,7 +104,7 @@ impl Detector {
         let found = parallel::map(tasks.len(), |k| {
             let mut pairs = Vec::new();
             let whole = fitted.walk(tasks[k], detector.test_limit(tasks.len()), |i, j| {
-                if triangle::near(fitted.corners(i), fitted.corners(j), gap) {
+                if triangle::near(&fitted.facets[i as usize], &fitted.facets[j as usize], gap) {
                     pairs.push((i.min(j), i.max(j)));
                 }
                 pairs.len() <= limit
@@ -128,7 +128,9 @@ impl Detector {
         let counts = parallel::map(tasks.len(), |k| {
             let mut count = Crossings::default();
             let whole = fitted.walk(tasks[k], limit, |i, j| {
-                if triangle::cross(fitted.corners(i), fitted.corners(j)) && !self.touch_at_rest(i, j) {
+                if triangle::cross(&fitted.facets[i as usize], &fitted.facets[j as usize])
+                    && !self.touch_at_rest(i, j)
+                {
                     if self.adjacent(i, j) { count.adjacent += 1 } else { count.other += 1 }
                 }
                 true
@@ -156,7 +158,7 @@ impl Detector {
         a == b || self.parent_bone[a as usize] == b || self.parent_bone[b as usize] == a
     }
 
-    fn fit<'a>(&'a self, points: &'a [DVec3], margin: f32) -> Fitted<'a> {
+    fn fit(&self, points: &[DVec3], margin: f32) -> Fitted<'_> {
         let of_triangle: Vec<Aabb> = self
             .triangles
             .iter()
@@ -176,15 +178,12 @@ impl Detector {
                 of_node[index + 1].with(of_node[node.right as usize])
             };
         }
-        Fitted { detector: self, points, of_triangle, of_node }
+        let facets = self.triangles.iter().map(|t| Facet::new(t.map(|p| points[p as usize]))).collect();
+        Fitted { detector: self, facets, of_triangle, of_node }
     }
 }
 
 impl Fitted<'_> {
-    fn corners(&self, triangle: u32) -> [DVec3; 3] {
-        self.detector.triangles[triangle as usize].map(|p| self.points[p as usize])
-    }
-
     /// Pairs of nodes that together hold all that may cross, the same for any number of threads.
     fn tasks(&self) -> Vec<(u32, u32)> {
         let mut tasks = if self.detector.nodes.is_empty() { Vec::new() } else { vec![(0, 0)] };

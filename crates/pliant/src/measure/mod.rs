@@ -87,7 +87,7 @@ impl Judge {
         let topology = Topology::new(character);
         let rest = RestShape::new(character, &topology);
         let points = rest.points(&[]);
-        let loops = section::loops(character, &topology.triangles, &points, rest.diagonal);
+        let loops = section::loops(character, &topology, &points, rest.diagonal);
         let reference = Reference::new(&topology, &loops, &points, None, rest.diagonal);
         let mut warnings = Vec::new();
 
@@ -97,15 +97,15 @@ impl Judge {
         let volume = closed >= CLOSED_SHARE && reference.total_volume() > hollow;
         if topology.open_edges > 0 {
             let then = if volume {
-                format!("volume is that of the {} closed pieces", topology.pieces.len())
+                format!("volume is that of the closed pieces ({})", topology.pieces.len())
             } else {
                 "the skin's volume is not measured".to_owned()
             };
             warnings.push(format!(
-                "the skin is open: {} of {} pieces have {} open or unevenly wound edges; {then}",
+                "the skin is open: open or unevenly wound edges: {}, in {} of {} pieces; {then}",
+                topology.open_edges,
                 topology.piece_count - topology.pieces.len(),
                 topology.piece_count,
-                topology.open_edges,
             ));
         } else if !volume && !topology.triangles.is_empty() {
             warnings.push("the skin encloses no volume: it is not measured".to_owned());

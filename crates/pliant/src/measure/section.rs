@@ -1,6 +1,6 @@
 //! Slices of the rest skin around joints, carried along as material.
 //!
-//! Around each joint that ends a bone there are 13 slices within 1.7 local radii: before the joint perpendicular to
+//! Around each joint that ends a bone and moves some skin (not controls and IK targets) there are 13 slices within 1.7 local radii: before the joint perpendicular to
 //! the bone that ends there, from the joint on perpendicular to the bone that goes straightest on. Slices stay on
 //! these two bones: where a bone is shorter than 1.7 radii they lie closer. The local radius is that of a disc as
 //! large as the smallest of three slices: at the joint and a quarter along either bone (at a shoulder the first takes
@@ -9,6 +9,7 @@
 //! just a fingertip.
 
 use super::summary::JointSection;
+use super::topology::Topology;
 use crate::asset::{Bone, Character};
 use crate::parallel;
 use glam::{DVec2, DVec3};
@@ -73,16 +74,19 @@ pub(super) fn ratios(loops: &[Loop], reference: &[f64], points: &[DVec3]) -> Vec
 }
 
 /// All loops of a character, joint by joint.
-pub(super) fn loops(
-    character: &Character,
-    triangles: &[[u32; 3]],
-    rest: &[DVec3],
-    diagonal: f64,
-) -> Vec<Loop> {
+pub(super) fn loops(character: &Character, topology: &Topology, rest: &[DVec3], diagonal: f64) -> Vec<Loop> {
     let bones = character.skeleton().bones();
-    let skin = Skin { triangles, rest };
-    let joints = character.skeleton().len();
-    let of_joint = parallel::map(joints, |joint| {
+    let skin = Skin::new(topology, rest);
+    let mut moves_skin = vec![false; character.skeleton().len()];
+    for &v in &topology.vertex_of_point {
+        for (slot, _) in character.weights().of(v as usize) {
+            moves_skin[character.slots()[slot as usize].joint as usize] = true;
+        }
+    }
+    let of_joint = parallel::map(moves_skin.len(), |joint| {
+        if !moves_skin[joint] {
+            return Vec::new();
+        }
         let elbow = Elbow::new(character, &bones, joint as u32, diagonal * SHORTEST_BONE);
         elbow.map_or_else(Vec::new, |e| e.loops(&skin))
     });
@@ -157,12 +161,26 @@ impl Elbow {
 struct Skin<'a> {
     triangles: &'a [[u32; 3]],
     rest: &'a [DVec3],
+    piece_of: &'a [u32],
+    /// Lowest and highest corner of the box around each piece, at the piece's first triangle.
+    boxes: Vec<(DVec3, DVec3)>,
 }
 
 /// Area and crossings of a loop.
 type Slice = (f64, Vec<(u32, u32, f64)>);
 
-impl Skin<'_> {
+impl<'a> Skin<'a> {
+    fn new(topology: &'a Topology, rest: &'a [DVec3]) -> Self {
+        let mut boxes = vec![(DVec3::INFINITY, DVec3::NEG_INFINITY); topology.triangles.len()];
+        for (t, &piece) in topology.triangles.iter().zip(&topology.piece_of) {
+            for p in t.map(|p| rest[p as usize]) {
+                let (low, high) = boxes[piece as usize];
+                boxes[piece as usize] = (low.min(p), high.max(p));
+            }
+        }
+        Self { triangles: &topology.triangles, rest, piece_of: &topology.piece_of, boxes }
+    }
+
     /// For each offset (in order) the loop of the slice perpendicular to `along` that goes around the point
     /// `at + along * offset`.
     fn cut(&self, at: DVec3, along: DVec3, offsets: &[f64]) -> Vec<Option<Slice>> {
@@ -177,7 +195,11 @@ impl Skin<'_> {
                 if offsets[k] > high {
                     break;
                 }
-                crossed[k].push(index as u32);
+                // Only a piece whose box holds the bone's point can go around it.
+                let (centre, bounds) = (at + along * offsets[k], self.boxes[self.piece_of[index] as usize]);
+                if centre.cmpge(bounds.0).all() && centre.cmple(bounds.1).all() {
+                    crossed[k].push(index as u32);
+                }
             }
         }
         let slice = |k: usize| self.slice(&crossed[k], &heights, offsets[k], at + along * offsets[k], along);

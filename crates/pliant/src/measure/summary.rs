@@ -192,13 +192,13 @@ impl Summary {
         let capped = values(&frames, |f| f.self_intersections).filter(|c| c.capped).count();
         if capped > 0 {
             warnings.push(format!(
-                "self-intersections of {capped} frames were too many to count: there are more"
+                "self-intersections too many to count, so that there are more than said, in frames: {capped}"
             ));
         }
         let broken = frames.iter().filter(|f| f.non_finite > 0).count();
         if broken > 0 {
             warnings.push(format!(
-                "{broken} frames have positions that are not finite: nothing else is measured there"
+                "positions that are not finite, so that nothing else is measured, in frames: {broken}"
             ));
         }
         Self {

@@ -15,6 +15,8 @@ pub(super) struct Topology {
     pub(super) pieces: Vec<Range<usize>>,
     /// Triangles of closed pieces, piece by piece.
     closed: Vec<u32>,
+    /// For each triangle the first triangle of its piece.
+    pub(super) piece_of: Vec<u32>,
     /// Pieces, open ones included.
     pub(super) piece_count: usize,
     /// Edges with more triangles in one direction than in the other.
@@ -61,7 +63,17 @@ impl Topology {
         }
         let piece_count = of.iter().enumerate().filter(|&(t, &first)| t == first as usize).count();
         let open_edges = uneven.len();
-        Self { point_of_vertex, vertex_of_point, triangles, edges, pieces, closed, piece_count, open_edges }
+        Self {
+            point_of_vertex,
+            vertex_of_point,
+            triangles,
+            edges,
+            pieces,
+            closed,
+            piece_of: of,
+            piece_count,
+            open_edges,
+        }
     }
 
     /// Positions of the welded points.

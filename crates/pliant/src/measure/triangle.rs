@@ -18,24 +18,37 @@ pub(super) fn cone([a, b, c]: [DVec3; 3], apex: DVec3) -> f64 {
 /// Heights over a plane below this fraction of the distance are zero: what f64 makes of corners that lie in one plane.
 const FLAT: f64 = 1e-10;
 
+/// A triangle with its normal, twice its area long.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facet {
+    corners: [DVec3; 3],
+    normal: DVec3,
+}
+
+impl Facet {
+    pub(super) fn new(corners: [DVec3; 3]) -> Self {
+        Self { corners, normal: (corners[1] - corners[0]).cross(corners[2] - corners[0]) }
+    }
+
+    /// How high the corners of another triangle are over this one's plane, in no particular unit.
+    fn heights(&self, of: &Self) -> [f64; 3] {
+        let least = FLAT * FLAT * self.normal.length_squared();
+        of.corners.map(|p| {
+            let from = p - self.corners[0];
+            let height = self.normal.dot(from);
+            if height * height > least * from.length_squared() { height } else { 0.0 }
+        })
+    }
+}
+
 /// Whether two triangles pass through each other. Touching, or lying in one plane, is not crossing.
-pub(super) fn cross(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
-    let b_over_a = heights(b, a);
+pub(super) fn cross(a: &Facet, b: &Facet) -> bool {
+    let b_over_a = a.heights(b);
     if parted(b_over_a) {
         return false;
     }
-    let a_over_b = heights(a, b);
-    !parted(a_over_b) && (pierces(b, b_over_a, a) || pierces(a, a_over_b, b))
-}
-
-/// How high the corners of `t` are over the plane of `over`, in no particular unit.
-fn heights(t: [DVec3; 3], over: [DVec3; 3]) -> [f64; 3] {
-    let normal = (over[1] - over[0]).cross(over[2] - over[0]);
-    let least = FLAT * FLAT * normal.length_squared();
-    t.map(|p| {
-        let height = normal.dot(p - over[0]);
-        if height * height > least * p.distance_squared(over[0]) { height } else { 0.0 }
-    })
+    let a_over_b = b.heights(a);
+    !parted(a_over_b) && (pierces(b.corners, b_over_a, a.corners) || pierces(a.corners, a_over_b, b.corners))
 }
 
 fn parted(d: [f64; 3]) -> bool {
@@ -57,11 +70,14 @@ fn pierces(t: [DVec3; 3], d: [f64; 3], other: [DVec3; 3]) -> bool {
 }
 
 /// Whether two triangles cross or come closer than `gap`.
-pub(super) fn near(a: [DVec3; 3], b: [DVec3; 3], gap: f64) -> bool {
+pub(super) fn near(a: &Facet, b: &Facet, gap: f64) -> bool {
     const SIDES: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 0)];
     let sides = || SIDES.into_iter().flat_map(|s| SIDES.map(|t| (s, t)));
-    cross(a, b)
-        || sides().any(|(s, t)| segment_distance([a[s.0], a[s.1]], [b[t.0], b[t.1]]) < gap)
+    if cross(a, b) {
+        return true;
+    }
+    let (a, b) = (a.corners, b.corners);
+    sides().any(|(s, t)| segment_distance([a[s.0], a[s.1]], [b[t.0], b[t.1]]) < gap)
         || a.iter().any(|&p| hovers(b, p, gap))
         || b.iter().any(|&p| hovers(a, p, gap))
 }
