@@ -1,7 +1,9 @@
 //! A stroke font: lines drawn with a round pen, sharp at any size.
 
-/// Height of capitals, in units. Descenders go 2 further down.
+/// Height of capitals, in units.
 pub(crate) const CAP_HEIGHT: f32 = 6.0;
+/// From the top of capitals to the end of descenders, in units.
+pub(crate) const DEPTH: f32 = 8.0;
 /// Between glyphs, and for a blank.
 const GAP: f32 = 1.8;
 const BLANK: f32 = 2.2;

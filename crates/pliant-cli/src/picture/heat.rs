@@ -2,7 +2,7 @@
 //! falls away from neutral and blue and red differ for all.
 
 use super::font;
-use super::image::{CAPTION, Image, linear_from_srgb, srgb_from_linear};
+use super::image::{Image, linear_from_srgb, srgb_from_linear};
 
 /// Which numbers get the two strongest colours, and which is white.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,6 +76,7 @@ impl Legend {
         let bar = (width * 0.62).min(160.0 * unit).round();
         let left = (0.5 * (width - bar)).round();
         let top = height - 28.0 * unit;
+        let ink = image.ink(image.width / 2, top as usize);
         let fit = |text: &str, room: f32| unit.min(room / font::width(text).max(1.0));
         let title_unit = fit(&self.title, 0.94 * width);
         image.text(
@@ -83,7 +84,7 @@ impl Legend {
             0.5 * (width - font::width(&self.title) * title_unit),
             top + 0.5 * unit,
             title_unit,
-            CAPTION,
+            ink,
         );
         let Scale { low, neutral, high } = self.scale;
         let half = 0.5 * bar;
@@ -104,13 +105,7 @@ impl Legend {
             let unit = fit(&text, 0.45 * bar);
             let middle = left + half * k as f32;
             let x = (middle - 0.5 * font::width(&text) * unit).max(unit);
-            image.text(
-                &text,
-                x.min(width - unit - font::width(&text) * unit),
-                top + 17.5 * unit,
-                unit,
-                CAPTION,
-            );
+            image.text(&text, x.min(width - unit - font::width(&text) * unit), top + 17.5 * unit, unit, ink);
         }
     }
 }

@@ -107,42 +107,55 @@ impl Image {
 
     /// Writes `text` with the top left of its capitals at `x`, `y`.
     pub(super) fn text(&mut self, text: &str, x: f32, y: f32, unit: f32, colour: [u8; 3]) {
-        font::strokes(text, |a, b| {
-            self.stroke([x + a[0] * unit, y + a[1] * unit], [x + b[0] * unit, y + b[1] * unit], unit, colour);
-        });
-    }
-
-    /// A round-ended stroke.
-    fn stroke(&mut self, a: [f32; 2], b: [f32; 2], unit: f32, colour: [u8; 3]) {
+        // Half the pen's width, and half a pixel of soft rim.
         let reach = 0.42 * unit + 0.5;
-        let span = |k: usize, limit: usize| {
-            let low = (a[k].min(b[k]) - reach).floor().clamp(0.0, limit as f32) as usize;
-            let high = (a[k].max(b[k]) + reach).ceil().clamp(0.0, limit as f32) as usize;
-            low..high
+        let span = |low: f32, high: f32, limit: usize| {
+            let clamp = |at: f32| at.clamp(0.0, limit as f32) as usize;
+            clamp((low - reach).floor())..clamp((high + reach).ceil())
         };
-        let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
-        let length_squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);
-        for py in span(1, self.height) {
-            for px in span(0, self.width) {
-                let (ox, oy) = (px as f32 + 0.5 - a[0], py as f32 + 0.5 - a[1]);
-                let t = ((ox * dx + oy * dy) / length_squared).clamp(0.0, 1.0);
-                let (ex, ey) = (ox - t * dx, oy - t * dy);
-                let cover = (reach - (ex * ex + ey * ey).sqrt()).clamp(0.0, 1.0);
-                let pixel = &mut self.pixels[py * self.width + px];
-                for c in 0..3 {
-                    // Darkest wins, so that strokes of a glyph that meet do not pile up.
-                    let mixed = f32::from(PAPER[c]) * (1.0 - cover) + f32::from(colour[c]) * cover;
-                    pixel[c] = pixel[c].min((mixed + 0.5) as u8);
+        let columns = span(x, x + font::width(text) * unit, self.width);
+        let rows = span(y, y + font::DEPTH * unit, self.height);
+        // The most that any stroke covers: blending one by one would darken where they meet.
+        let mut covers = vec![0.0f32; columns.len() * rows.len()];
+        font::strokes(text, |a, b| {
+            let place = |p: [f32; 2]| [x + p[0] * unit, y + p[1] * unit];
+            let (a, b) = (place(a), place(b));
+            let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
+            let length_squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);
+            for py in span(a[1].min(b[1]), a[1].max(b[1]), self.height) {
+                for px in span(a[0].min(b[0]), a[0].max(b[0]), self.width) {
+                    let (ox, oy) = (px as f32 + 0.5 - a[0], py as f32 + 0.5 - a[1]);
+                    let t = ((ox * dx + oy * dy) / length_squared).clamp(0.0, 1.0);
+                    let (ex, ey) = (ox - t * dx, oy - t * dy);
+                    let cover = (reach - (ex * ex + ey * ey).sqrt()).clamp(0.0, 1.0);
+                    if columns.contains(&px) && rows.contains(&py) {
+                        let most = &mut covers[(py - rows.start) * columns.len() + px - columns.start];
+                        *most = most.max(cover);
+                    }
                 }
             }
+        });
+        for (i, cover) in covers.iter().enumerate().filter(|(_, cover)| **cover > 0.0) {
+            let (px, py) = (columns.start + i % columns.len(), rows.start + i / columns.len());
+            let pixel = &mut self.pixels[py * self.width + px];
+            for c in 0..3 {
+                let mixed = f32::from(pixel[c]) * (1.0 - cover) + f32::from(colour[c]) * cover;
+                pixel[c] = (mixed + 0.5) as u8;
+            }
         }
+    }
+
+    /// A text colour that reads on what is at a pixel.
+    pub(super) fn ink(&self, x: usize, y: usize) -> [u8; 3] {
+        let is_dark = self.pixel(x, y).is_some_and(|p| p.iter().map(|&c| u32::from(c)).sum::<u32>() < 330);
+        if is_dark { PAPER } else { CAPTION }
     }
 }
 
 /// Behind tiles and captions.
 const PAPER: [u8; 3] = [248, 248, 249];
 /// Text on it.
-pub(super) const CAPTION: [u8; 3] = [44, 47, 54];
+const CAPTION: [u8; 3] = [44, 47, 54];
 
 static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
     std::array::from_fn(|i| {

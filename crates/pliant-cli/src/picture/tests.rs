@@ -382,6 +382,9 @@ fn legends_show_their_scale() {
     let blue: Vec<usize> = find(|p| p[2] > p[0].saturating_add(60));
     let red: Vec<usize> = find(|p| p[0] > p[2].saturating_add(60));
     assert!(blue.len() > 30 && red.len() > 30 && blue.last() < red.first());
+    let dark = render(&scene, &plain(300, View::Front)).unwrap();
+    let bright = dark.pixels.iter().filter(|p| p.iter().all(|&c| c > 180)).count();
+    assert!(bright > 100, "text reads on black too: {bright}");
     let tiny = render(&scene, &Options::new(16, 16, View::Front)).unwrap();
     assert_eq!(tiny, render(&Scene::default(), &Options::new(16, 16, View::Front)).unwrap());
 }
@@ -457,10 +460,10 @@ fn real_textures_decode_and_broken_ones_do_not_panic() {
         assert_eq!((texture.width(), texture.height()), (width, height), "{name}");
         let mean = texture.sample(Vec2::splat(0.5), 99.0);
         assert!(mean[..3].iter().all(|&c| (0.02..0.98).contains(&c)), "{name}: {mean:?}");
-        for k in 0..24 {
-            decode_texture(&bytes[..bytes.len() * k / 24]);
+        for k in 0..8 {
+            decode_texture(&bytes[..bytes.len() * k / 8]);
             let mut damaged = bytes.clone();
-            for at in [k * 7 + 20, bytes.len() / 25 * (k + 1)] {
+            for at in [k * 7 + 20, bytes.len() / 9 * (k + 1)] {
                 damaged[at] ^= 0x5a;
             }
             decode_texture(&damaged);
