@@ -34,7 +34,7 @@ pub(super) const ELEPHANT: Gait = Gait {
 };
 
 pub(super) fn elephant() -> Figure {
-    let mut f = Figure::new(0.045, [0.42, 0.42, 0.45]);
+    let mut f = Figure::standing(0.04, [0.42, 0.42, 0.45]);
     let hips = f.root("Hips", v(0.0, 2.10, -0.95));
     f.ball(hips, v(0.0, 1.80, -0.95), v(0.66, 0.72, 0.62));
     let mut spine = hips;
@@ -79,9 +79,9 @@ fn head(f: &mut Figure, neck: usize) {
     f.ball(head, v(0.0, 2.16, 1.70), v(0.30, 0.28, 0.28)).soft(0.2);
     f.ball(head, v(0.335, 2.46, 1.74), v(0.055, 0.06, 0.06)).soft(0.025).both();
     // Tusks grow from beside the trunk, forward and up.
-    f.cone(head, v(0.20, 2.02, 1.78), 0.090, v(0.27, 1.72, 2.05), 0.078).soft(0.05).both();
-    f.cone(head, v(0.27, 1.72, 2.05), 0.078, v(0.29, 1.66, 2.36), 0.064).soft(0.04).both();
-    f.cone(head, v(0.29, 1.66, 2.36), 0.064, v(0.27, 1.78, 2.62), 0.040).soft(0.03).both();
+    f.cone(head, v(0.24, 2.06, 1.72), 0.095, v(0.37, 1.74, 2.02), 0.080).soft(0.05).both();
+    f.cone(head, v(0.37, 1.74, 2.02), 0.080, v(0.41, 1.67, 2.34), 0.066).soft(0.04).both();
+    f.cone(head, v(0.41, 1.67, 2.34), 0.066, v(0.37, 1.80, 2.62), 0.045).soft(0.03).both();
     f.set(head).tail = Some(v(0.0, 2.90, 1.52));
     f.set(head).radius = Some(0.36);
     f.set(head).across = Some(DVec3::Z);
@@ -110,18 +110,17 @@ fn head(f: &mut Figure, neck: usize) {
     f.set(trunk[0]).radius = Some(0.22);
     f.blend(trunk[0], 0.2, 0.55);
     let ear = f.joint(head, "LeftEar1", v(0.38, 2.48, 1.38));
-    let back = v(0.45, 0.0, 1.0);
-    f.ball(ear, v(0.52, 2.38, 1.32), v(0.26, 0.46, 0.075)).turn(DVec3::Y, -30.0);
+    f.ball(ear, v(0.52, 2.38, 1.32), v(0.28, 0.42, 0.055)).swell(0.035).turn(DVec3::Y, 28.0);
     f.set(ear).across = Some(v(0.9, 0.0, -0.4));
     f.set(ear).radius = Some(0.16);
-    f.blend(ear, 0.08, 0.45);
+    f.blend(ear, 0.10, 0.55);
     let flap = f.joint(ear, "LeftEar2", v(0.72, 2.36, 1.22));
-    f.ball(flap, v(0.84, 2.28, 1.14), v(0.36, 0.54, 0.075)).turn(DVec3::Y, -30.0);
-    f.cone(flap, v(0.82, 2.0, 1.15), 0.26, v(0.74, 1.70, 1.20), 0.14).flat(back, 0.28).soft(0.1);
+    f.ball(flap, v(0.84, 2.28, 1.14), v(0.34, 0.50, 0.055)).swell(0.035).turn(DVec3::Y, 28.0);
+    f.ball(flap, v(0.78, 1.98, 1.16), v(0.20, 0.34, 0.055)).swell(0.035).turn(DVec3::Y, 28.0).soft(0.2);
     f.set(flap).tail = Some(v(1.12, 2.26, 0.98));
     f.set(flap).across = Some(v(0.9, 0.0, -0.4));
     f.set(flap).radius = Some(0.22);
-    f.blend(flap, 0.12, 0.9);
+    f.blend(flap, 0.14, 1.0);
 }
 
 fn legs(f: &mut Figure, hips: usize, spine: usize) {

@@ -110,8 +110,7 @@ fn hang_arms(p: &mut Posing<'_>, m: &Manner, left: f64, right: f64, elbow: f64) 
 /// Puts a foot where its ball is to be, pitched by degrees (toes down is positive), with the toes flat on the ground
 /// when the heel is up.
 fn plant(p: &mut Posing<'_>, side: &str, ball: DVec3, pitch: f64) {
-    let [upper, lower, foot, toes] =
-        ["UpperLeg", "LowerLeg", "Foot", "Toes"].map(|n| format!("{side}{n}"));
+    let [upper, lower, foot, toes] = ["UpperLeg", "LowerLeg", "Foot", "Toes"].map(|n| format!("{side}{n}"));
     let facing = if pitch == 0.0 { DQuat::IDENTITY } else { rotation(DVec3::X, pitch) };
     let ankle = ball + facing * (p.rest(&foot) - p.rest(&toes));
     p.reach([&upper, &lower, &foot], ankle, DVec3::Z, facing);
@@ -124,7 +123,14 @@ fn step(phase: f64, duty: f64, toe_off: f64) -> (f64, f64, f64) {
     let phase = phase.rem_euclid(1.0);
     let pitch = ease(
         phase,
-        &[(0.0, -18.0), (0.12 * duty, 0.0), (0.6 * duty, 0.0), (duty, toe_off), (0.5 + 0.5 * duty, 20.0), (1.0, -18.0)],
+        &[
+            (0.0, -18.0),
+            (0.12 * duty, 0.0),
+            (0.6 * duty, 0.0),
+            (duty, toe_off),
+            (0.5 + 0.5 * duty, 20.0),
+            (1.0, -18.0),
+        ],
     );
     if phase < duty {
         return (0.5 - phase / duty, 0.0, pitch);
@@ -228,13 +234,25 @@ fn jump(p: &mut Posing<'_>, m: &Manner, t: f64) {
     };
     let deep = 0.26 * leg;
     // Down, up and off; then a landing that stops the fall within a tenth of a second.
-    let crouch = ease(t, &[(0.0, 0.0), (0.35, 1.0), (TAKE_OFF, -0.04), (LANDING, 0.08), (LANDING + 0.12, 1.15), (1.6, 0.5), (2.0, 0.0)]);
+    let crouch = ease(
+        t,
+        &[
+            (0.0, 0.0),
+            (0.35, 1.0),
+            (TAKE_OFF, -0.04),
+            (LANDING, 0.08),
+            (LANDING + 0.12, 1.15),
+            (1.6, 0.5),
+            (2.0, 0.0),
+        ],
+    );
     let tuck = if high > 0.0 { libm::sin((t - TAKE_OFF) / flight * std::f64::consts::PI) } else { 0.0 };
     p.shift("Hips", v(0.0, high - deep * crouch, -0.05 * leg * crouch.max(0.0)));
     p.turn("Hips", DVec3::X, 22.0 * crouch.max(0.0));
     p.turn("Chest", DVec3::X, 12.0 * crouch.max(0.0));
     p.turn("Neck", DVec3::X, -20.0 * crouch.max(0.0));
-    let arms = ease(t, &[(0.0, 0.0), (0.35, -45.0), (0.62, 140.0), (LANDING, 60.0), (1.3, -10.0), (2.0, 0.0)]);
+    let arms =
+        ease(t, &[(0.0, 0.0), (0.35, -45.0), (0.62, 140.0), (LANDING, 60.0), (1.3, -10.0), (2.0, 0.0)]);
     hang_arms(p, m, arms, arms, 15.0);
     for (side, _) in SIDES {
         let ball = p.rest(&format!("{side}Toes"));

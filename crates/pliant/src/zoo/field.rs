@@ -54,6 +54,8 @@ pub(super) struct Lump {
     /// Longest and (to first order) typical stretch of the inverse of that.
     reach: f64,
     thickness: f64,
+    /// Added all around: gives flat lumps a round rim.
+    swell: f64,
     /// A ball around it, set once it is hung on a joint.
     bound: (DVec3, f64),
     /// Width over which it melts into the lumps before it on the same joint.
@@ -67,7 +69,19 @@ impl Lump {
         let melt = 0.8 * start_radius.min(end_radius);
         let (round_from_body, reach, thickness) = (DMat3::IDENTITY, 1.0, 1.0);
         let bound = (start, f64::INFINITY);
-        Self { start, end, start_radius, end_radius, round_from_body, reach, thickness, bound, melt, both: false }
+        Self {
+            start,
+            end,
+            start_radius,
+            end_radius,
+            round_from_body,
+            reach,
+            thickness,
+            swell: 0.0,
+            bound,
+            melt,
+            both: false,
+        }
     }
 
     pub(super) fn ball(center: DVec3, radii: DVec3) -> Self {
@@ -97,6 +111,13 @@ impl Lump {
     pub(super) fn turn(&mut self, axis: DVec3, degrees: f64) -> &mut Self {
         let turn = DMat3::from_quat(super::figure::rotation(axis, degrees));
         self.round_from_body *= turn.transpose();
+        self
+    }
+
+    /// Makes the lump thicker all around.
+    pub(super) fn swell(&mut self, by: f64) -> &mut Self {
+        (self.swell, self.melt) = (by, self.melt.max(0.8 * by));
+        self.thickness = self.thickness.max(by / self.start_radius.max(self.end_radius));
         self
     }
 
@@ -137,9 +158,9 @@ impl Lump {
         let half = 0.5 * (self.end - self.start).length();
         let around = half + self.start_radius.max(self.end_radius);
         if self.is_round() {
-            ((self.start + self.end) * 0.5, around)
+            ((self.start + self.end) * 0.5, around + self.swell)
         } else {
-            (self.start, (around + half) * self.reach)
+            (self.start, (around + half) * self.reach + self.swell)
         }
     }
 
@@ -167,12 +188,12 @@ impl Lump {
         // does not, and leaves the surface alone.
         let away = p - self.bound.0;
         let least = away.length() - self.bound.1;
-        if least * steep > far - radius {
+        if (least + self.swell) * steep > far - radius {
             let gradient = away.normalize_or(DVec3::Y);
             return Probe { distance: least, gradient, radius: radius * self.thickness };
         }
         Probe {
-            distance: (far - radius) / steep,
+            distance: (far - radius) / steep - self.swell,
             gradient: gradient / steep,
             radius: radius * self.thickness,
         }
@@ -210,6 +231,8 @@ pub(super) struct Field {
     nodes: Vec<Node>,
     /// Everything melts over at least this width: triangles cannot follow a crease.
     crease: f64,
+    /// Whether the body stands on the ground, with flat soles.
+    stands: bool,
 }
 
 /// A ball around two balls.
@@ -226,7 +249,7 @@ fn around(a: (DVec3, f64), b: (DVec3, f64)) -> (DVec3, f64) {
 }
 
 impl Field {
-    pub(super) fn new(mut nodes: Vec<Node>, crease: f64) -> Self {
+    pub(super) fn new(mut nodes: Vec<Node>, crease: f64, stands: bool) -> Self {
         for index in (0..nodes.len()).rev() {
             for lump in &mut nodes[index].lumps {
                 (lump.bound, lump.melt) = (lump.around(), lump.melt.max(crease));
@@ -237,7 +260,7 @@ impl Field {
             let children: Vec<_> = nodes[index].children.iter().map(|&c| nodes[c].bound).collect();
             nodes[index].bound = children.into_iter().fold(nodes[index].own_bound, around);
         }
-        Self { nodes, crease }
+        Self { nodes, crease, stands }
     }
 
     pub(super) fn nodes(&self) -> &[Node] {
@@ -254,7 +277,14 @@ impl Field {
     }
 
     pub(super) fn probe(&self, p: DVec3) -> Probe {
-        self.limb(0, p)
+        let body = self.limb(0, p);
+        if !self.stands {
+            return body;
+        }
+        // What is in the body and above ground, with rounded soles: a smooth maximum.
+        let not = |p: Probe| Probe { distance: -p.distance, gradient: -p.gradient, ..p };
+        let ground = Probe { distance: -p.y, gradient: DVec3::NEG_Y, radius: body.radius };
+        not(melt(not(body), not(ground), 2.0 * self.crease))
     }
 
     fn limb(&self, index: usize, p: DVec3) -> Probe {
@@ -306,6 +336,6 @@ impl Field {
             let kept = |c: &usize| !nodes[*c].lumps.is_empty() || !nodes[*c].children.is_empty();
             nodes[index].children = self.nodes[index].children.iter().copied().filter(kept).collect();
         }
-        Self { nodes, crease: self.crease }
+        Self { nodes, ..*self }
     }
 }

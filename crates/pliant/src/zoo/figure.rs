@@ -44,11 +44,18 @@ pub(super) struct Figure {
     /// Lattice cell of the first mesh, which decides the topology: below the narrowest gap and the thinnest part.
     pub cell: f64,
     pub color: [f32; 3],
+    /// Whether it stands on flat soles at y = 0.
+    pub stands: bool,
 }
 
 impl Figure {
     pub(super) fn new(cell: f64, color: [f32; 3]) -> Self {
-        Self { pins: Vec::new(), cell, color }
+        Self { pins: Vec::new(), cell, color, stands: false }
+    }
+
+    /// A figure that stands on the ground.
+    pub(super) fn standing(cell: f64, color: [f32; 3]) -> Self {
+        Self { stands: true, ..Self::new(cell, color) }
     }
 
     fn pin(&mut self, name: &str, parent: Option<usize>, at: DVec3) -> usize {
@@ -199,12 +206,12 @@ impl Figure {
                 lumps: pin.lumps.clone(),
                 children: self.children(joint).collect(),
                 seam: pin.seam.unwrap_or(pin.at),
-                melt: pin.melt.unwrap_or(0.35 * radius),
+                melt: pin.melt.unwrap_or(0.1 * radius),
                 reach: pin.reach.unwrap_or(3.0 * radius),
                 ..Node::default()
             }
         };
-        Field::new((0..self.pins.len()).map(node).collect(), 0.5 * self.cell)
+        Field::new((0..self.pins.len()).map(node).collect(), 0.5 * self.cell, self.stands)
     }
 
     /// The skin, with exactly `vertices` vertices, and a weight function applied to each.
@@ -217,7 +224,8 @@ impl Figure {
         let field = self.field();
         let body = Body::new(field.clone(), self.cell);
         let (points, triangles) = body.polygonise();
-        let mesh = Mesh::new(points, &triangles).ok_or(AssetError::Empty { what: "closed surface of a sample" })?;
+        let mesh =
+            Mesh::new(points, &triangles).ok_or(AssetError::Empty { what: "closed surface of a sample" })?;
         let mut remesher = Remesher::new(&body, mesh);
         remesher.run(vertices);
         let (kept, triangles) = remesher.mesh.compact();

@@ -111,7 +111,8 @@ impl Body {
         cuts.sort_unstable_by_key(key);
         cuts.dedup_by_key(|c| key(c));
         let vertex = |&(point, edge, at): &Cut| {
-            let (x, y, z) = (point % points[0], point / points[0] % points[1], point / (points[0] * points[1]));
+            let (x, y, z) =
+                (point % points[0], point / points[0] % points[1], point / (points[0] * points[1]));
             let [dx, dy, dz] = [edge & 1, edge >> 1 & 1, edge >> 2].map(i64::from);
             self.at(x, y, z).lerp(self.at(x + dx, y + dy, z + dz), at)
         };
@@ -142,7 +143,8 @@ fn cut_cube(inside: u8, cut: impl Fn(u8, u8) -> Cut, out: &mut Vec<[Cut; 3]>) {
             (&[a, b], &[c, d]) => vec![(a, c), (a, d), (b, d), (b, c)],
             _ => continue,
         };
-        let outward = |corners: &[u8]| corners.iter().map(|&c| corner(c)).sum::<DVec3>() / corners.len() as f64;
+        let outward =
+            |corners: &[u8]| corners.iter().map(|&c| corner(c)).sum::<DVec3>() / corners.len() as f64;
         let outward = outward(&outs) - outward(&ins);
         for k in 2..crossed.len() {
             let mut triangle = [crossed[0], crossed[k - 1], crossed[k]];

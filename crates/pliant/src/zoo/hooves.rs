@@ -44,7 +44,7 @@ pub(super) const GIRAFFE: Gait = Gait {
 };
 
 pub(super) fn horse() -> Figure {
-    let mut f = Figure::new(0.020, [0.42, 0.22, 0.11]);
+    let mut f = Figure::standing(0.020, [0.42, 0.22, 0.11]);
     let hips = f.root("Hips", v(0.0, 1.33, -0.52));
     f.ball(hips, v(0.0, 1.23, -0.54), v(0.245, 0.27, 0.28));
     f.ball(hips, v(0.11, 1.20, -0.60), v(0.15, 0.23, 0.20)).soft(0.12).both();
@@ -72,14 +72,14 @@ pub(super) fn horse() -> Figure {
         hips,
         "Tail",
         &[
-            (v(0.0, 1.39, -0.78), 0.050),
-            (v(0.0, 1.35, -0.87), 0.055),
-            (v(0.0, 1.25, -0.93), 0.066),
-            (v(0.0, 1.12, -0.96), 0.076),
-            (v(0.0, 0.98, -0.975), 0.076),
-            (v(0.0, 0.84, -0.985), 0.068),
-            (v(0.0, 0.70, -0.99), 0.052),
-            (v(0.0, 0.55, -1.00), 0.025),
+            (v(0.0, 1.39, -0.78), 0.055),
+            (v(0.0, 1.35, -0.87), 0.062),
+            (v(0.0, 1.25, -0.93), 0.078),
+            (v(0.0, 1.12, -0.96), 0.092),
+            (v(0.0, 0.98, -0.975), 0.096),
+            (v(0.0, 0.84, -0.985), 0.088),
+            (v(0.0, 0.70, -0.99), 0.068),
+            (v(0.0, 0.55, -1.00), 0.030),
         ],
     );
     f.blend(tail[0], 0.05, 0.2);
@@ -88,41 +88,36 @@ pub(super) fn horse() -> Figure {
 }
 
 fn neck_and_head(f: &mut Figure, spine: usize) {
-    let neck = f.chain(
-        spine,
-        "Neck",
-        &[
-            (v(0.0, 1.34, 0.46), 0.205),
-            (v(0.0, 1.48, 0.60), 0.175),
-            (v(0.0, 1.62, 0.71), 0.150),
-            (v(0.0, 1.75, 0.80), 0.130),
-            (v(0.0, 1.87, 0.87), 0.115),
-            (v(0.0, 1.97, 0.93), 0.108),
-        ],
-    );
+    let points = [
+        (v(0.0, 1.35, 0.46), 0.235),
+        (v(0.0, 1.49, 0.59), 0.205),
+        (v(0.0, 1.62, 0.70), 0.178),
+        (v(0.0, 1.75, 0.79), 0.155),
+        (v(0.0, 1.87, 0.86), 0.135),
+        (v(0.0, 1.97, 0.92), 0.122),
+    ];
+    let neck = f.chain(spine, "Neck", &points);
     for (k, &joint) in neck.iter().enumerate() {
         f.set(joint).tail = None;
         f.set(joint).radius = Some(0.15 - 0.012 * k as f64);
         // The neck is narrow and deep; the mane stands on its crest.
         f.set(joint).lumps[0].flat(DVec3::X, 0.68);
-        let at = f.pins[joint].at;
-        let crest = |u: f64| at + v(0.0, 0.10, 0.12) * u + v(0.0, 0.72, -0.69) * (0.185 - 0.019 * (k as f64 + u));
-        let (low, high) = (crest(0.0), crest(1.0));
-        f.cone(joint, low, 0.045, high, 0.045).flat(DVec3::X, 0.6).soft(0.02);
+        let [low, high] = [k, k + 1].map(|i| points[i].0 + v(0.0, 0.70, -0.72) * (points[i].1 + 0.022));
+        f.cone(joint, low, 0.052, high, 0.052).flat(DVec3::X, 0.6).soft(0.010);
     }
     f.blend(neck[0], 0.20, 0.5);
     let head = f.joint(neck[4], "Head", v(0.0, 1.985, 0.95));
-    f.cone(head, v(0.0, 1.985, 0.965), 0.115, v(0.0, 1.86, 1.15), 0.090).flat(DVec3::X, 0.8);
-    f.cone(head, v(0.0, 1.875, 1.13), 0.085, v(0.0, 1.745, 1.36), 0.060).flat(DVec3::X, 0.85).soft(0.06);
-    f.ball(head, v(0.0, 1.735, 1.375), v(0.062, 0.062, 0.065)).soft(0.03);
+    f.cone(head, v(0.0, 1.975, 0.965), 0.128, v(0.0, 1.86, 1.13), 0.105).flat(DVec3::X, 0.8);
+    f.cone(head, v(0.0, 1.875, 1.12), 0.098, v(0.0, 1.755, 1.335), 0.066).flat(DVec3::X, 0.85).soft(0.06);
+    f.ball(head, v(0.0, 1.735, 1.355), v(0.068, 0.070, 0.072)).soft(0.03);
     f.ball(head, v(0.078, 1.965, 1.06), v(0.022, 0.026, 0.026)).soft(0.008).both();
-    f.ball(head, v(0.040, 1.755, 1.425), v(0.018, 0.020, 0.018)).soft(0.012).both();
+    f.ball(head, v(0.042, 1.755, 1.412), v(0.018, 0.020, 0.018)).soft(0.012).both();
     f.ball(head, v(0.0, 2.075, 0.985), v(0.035, 0.04, 0.06)).soft(0.03);
     f.set(head).tail = Some(v(0.0, 1.75, 1.42));
     f.set(head).radius = Some(0.10);
     f.blend(head, 0.06, 0.3);
     let jaw = f.joint(head, "Jaw", v(0.0, 1.875, 1.03));
-    f.cone(jaw, v(0.0, 1.865, 1.02), 0.075, v(0.0, 1.70, 1.31), 0.040).flat(DVec3::X, 0.75);
+    f.cone(jaw, v(0.0, 1.865, 1.02), 0.098, v(0.0, 1.70, 1.29), 0.050).flat(DVec3::X, 0.75);
     f.set(jaw).tail = Some(v(0.0, 1.69, 1.34));
     f.set(jaw).across = Some(v(0.0, -0.8, -0.25));
     f.set(jaw).radius = Some(0.06);
@@ -138,7 +133,7 @@ fn neck_and_head(f: &mut Figure, spine: usize) {
 fn front_leg(f: &mut Figure, spine: usize) {
     let joints = [
         ("LeftShoulder", v(0.10, 1.34, 0.34), 0.11),
-        ("LeftArm", v(0.155, 1.06, 0.50), 0.13),
+        ("LeftArm", v(0.145, 1.06, 0.47), 0.115),
         ("LeftForearm", v(0.150, 0.90, 0.36), 0.105),
         ("LeftFrontCannon", v(0.145, 0.50, 0.385), 0.055),
         ("LeftFrontPastern", v(0.145, 0.19, 0.375), 0.047),
@@ -157,7 +152,7 @@ fn front_leg(f: &mut Figure, spine: usize) {
     f.set(made[0]).across = Some(v(1.0, -0.3, 0.1));
     f.set(made[0]).radius = Some(0.12);
     f.blend(made[0], 0.12, 0.4);
-    f.blend(made[1], 0.10, 0.3);
+    f.blend(made[1], 0.16, 0.4);
     f.set(made[2]).across = Some(v(0.0, -1.0, 0.0));
     f.set(made[2]).radius = Some(0.11);
     f.blend(made[2], 0.08, 0.25);
@@ -177,7 +172,7 @@ fn hoof(f: &mut Figure, joint: usize, at: DVec3) {
 fn hind_leg(f: &mut Figure, hips: usize) {
     let joints = [
         ("LeftThigh", v(0.125, 1.22, -0.56), 0.20),
-        ("LeftShin", v(0.165, 0.90, -0.42), 0.135),
+        ("LeftShin", v(0.160, 0.92, -0.44), 0.120),
         ("LeftHindCannon", v(0.145, 0.565, -0.68), 0.060),
         ("LeftHindPastern", v(0.145, 0.20, -0.665), 0.047),
         ("LeftHindHoof", v(0.145, 0.10, -0.625), 0.042),
@@ -193,11 +188,11 @@ fn hind_leg(f: &mut Figure, hips: usize) {
     f.set(made[0]).radius = Some(0.17);
     f.blend(made[0], 0.14, 0.45);
     f.set(made[1]).radius = Some(0.12);
-    f.blend(made[1], 0.08, 0.25);
+    f.blend(made[1], 0.14, 0.4);
 }
 
 pub(super) fn giraffe() -> Figure {
-    let mut f = Figure::new(0.034, [0.78, 0.52, 0.20]);
+    let mut f = Figure::standing(0.034, [0.78, 0.52, 0.20]);
     let hips = f.root("Hips", v(0.0, 2.10, -0.55));
     f.ball(hips, v(0.0, 1.98, -0.58), v(0.30, 0.34, 0.34));
     let mut spine = hips;
@@ -252,7 +247,7 @@ pub(super) fn giraffe() -> Figure {
 
     let front = [
         ("LeftShoulder", v(0.14, 2.28, 0.42), 0.18),
-        ("LeftArm", v(0.22, 1.90, 0.52), 0.20),
+        ("LeftArm", v(0.21, 1.90, 0.48), 0.17),
         ("LeftForearm", v(0.22, 1.62, 0.40), 0.155),
         ("LeftFrontCannon", v(0.215, 0.90, 0.43), 0.088),
         ("LeftFrontPastern", v(0.215, 0.26, 0.42), 0.075),
@@ -262,12 +257,13 @@ pub(super) fn giraffe() -> Figure {
     f.ball(made[3], v(0.215, 0.90, 0.44), v(0.088, 0.11, 0.09)).soft(0.05);
     foot(&mut f, made[5], v(0.215, 0.0, 0.49));
     f.set(made[0]).across = Some(v(1.0, -0.3, 0.1));
-    f.blend(made[0], 0.16, 0.6);
+    f.blend(made[0], 0.2, 0.7);
+    f.blend(made[1], 0.2, 0.6);
     f.set(made[2]).across = Some(v(0.0, -1.0, 0.0));
     f.blend(made[2], 0.12, 0.4);
     let hind = [
         ("LeftThigh", v(0.17, 2.00, -0.58), 0.26),
-        ("LeftShin", v(0.22, 1.55, -0.44), 0.185),
+        ("LeftShin", v(0.21, 1.57, -0.46), 0.165),
         ("LeftHindCannon", v(0.20, 0.95, -0.72), 0.092),
         ("LeftHindPastern", v(0.20, 0.26, -0.70), 0.075),
         ("LeftHindHoof", v(0.20, 0.13, -0.66), 0.070),
@@ -277,7 +273,8 @@ pub(super) fn giraffe() -> Figure {
     foot(&mut f, made[4], v(0.20, 0.0, -0.63));
     f.set(made[0]).across = Some(v(0.5, -0.85, 0.15));
     f.set(made[0]).radius = Some(0.22);
-    f.blend(made[0], 0.18, 0.6);
+    f.blend(made[0], 0.2, 0.7);
+    f.blend(made[1], 0.18, 0.5);
     let tail = f.chain(
         hips,
         "Tail",

@@ -69,7 +69,7 @@ pub(super) fn arm_motions() -> Vec<Motion> {
 }
 
 pub(super) fn leg() -> Figure {
-    let mut f = Figure::new(0.011, [0.80, 0.55, 0.42]);
+    let mut f = Figure::standing(0.011, [0.80, 0.55, 0.42]);
     let (hip, knee, ankle, ball) =
         (v(0.0, 0.92, 0.0), v(0.0, 0.50, 0.012), v(0.0, 0.085, -0.02), v(0.006, 0.026, 0.10));
     let upper = f.root("UpperLeg", hip);
@@ -135,7 +135,7 @@ pub(super) fn hand() -> Figure {
     f.ball(hand, v(0.022, 0.125, 0.007), v(0.020, 0.030, 0.015)).turn(DVec3::Z, -25.0).soft(0.012);
     f.ball(hand, v(-0.025, 0.130, 0.005), v(0.014, 0.032, 0.013)).soft(0.012);
     f.set(hand).radius = Some(0.028);
-    f.blend(hand, 0.015, 0.07);
+    f.blend(hand, 0.03, 0.10);
     for (name, x, y, length, spread, radius) in FINGERS {
         let tilt = spread.to_radians();
         let along = v(libm::sin(tilt), libm::cos(tilt), 0.04);

@@ -5,7 +5,7 @@ use super::motion::{Motion, ramp, stop_dead, wave};
 use glam::DVec3;
 
 pub(super) fn bunny() -> Figure {
-    let mut f = Figure::new(0.013, [0.72, 0.68, 0.66]);
+    let mut f = Figure::standing(0.013, [0.72, 0.68, 0.66]);
     let hips = f.root("Hips", v(0.0, 0.30, -0.02));
     f.ball(hips, v(0.0, 0.30, -0.01), v(0.23, 0.19, 0.21));
     let spine = f.joint(hips, "Spine", v(0.0, 0.42, -0.03));
@@ -78,7 +78,7 @@ fn bunny_head(f: &mut Figure, neck: usize) {
     f.ball(head, v(0.0, 0.893, 0.207), v(0.022, 0.016, 0.016)).soft(0.006);
     f.ball(head, v(0.068, 0.958, 0.150), v(0.032, 0.042, 0.028)).soft(0.008).both();
     // Two front teeth.
-    f.ball(head, v(0.0, 0.805, 0.178), v(0.026, 0.034, 0.014)).soft(0.006);
+    f.ball(head, v(0.0, 0.815, 0.163), v(0.030, 0.034, 0.018)).soft(0.010);
     f.set(head).tail = Some(v(0.0, 1.06, 0.02));
     f.set(head).radius = Some(0.09);
     f.blend(head, 0.06, 0.25);
@@ -86,16 +86,18 @@ fn bunny_head(f: &mut Figure, neck: usize) {
         head,
         "LeftEar",
         &[
-            (v(0.070, 1.03, 0.0), 0.045),
-            (v(0.095, 1.19, -0.015), 0.072),
-            (v(0.125, 1.36, -0.02), 0.072),
-            (v(0.150, 1.53, -0.01), 0.030),
+            (v(0.070, 1.03, 0.0), 0.048),
+            (v(0.095, 1.19, -0.015), 0.066),
+            (v(0.125, 1.36, -0.02), 0.064),
+            (v(0.150, 1.53, -0.01), 0.038),
         ],
     );
     for &joint in &ear {
-        f.set(joint).lumps[0].flat(v(-0.3, 0.0, 1.0), 0.42);
+        f.set(joint).lumps[0].flat(v(-0.3, 0.0, 1.0), 0.4).swell(0.008);
         f.set(joint).radius = Some(0.05);
+        f.blend(joint, 0.02, 0.12);
     }
+    f.ball(ear[1], v(0.112, 1.275, -0.02), v(0.068, 0.15, 0.026)).swell(0.008).soft(0.03);
     f.blend(ear[0], 0.04, 0.12);
 }
 
@@ -104,7 +106,7 @@ const ARMS: usize = 4;
 const ARM_JOINTS: usize = 7;
 
 pub(super) fn octopus() -> Figure {
-    let mut f = Figure::new(0.0125, [0.66, 0.22, 0.20]);
+    let mut f = Figure::standing(0.0125, [0.66, 0.22, 0.20]);
     let body = f.root("Body", v(0.0, 0.22, 0.0));
     f.ball(body, v(0.0, 0.22, 0.0), v(0.155, 0.115, 0.150));
     // The mantle is a soft bag that leans back.
@@ -123,24 +125,24 @@ pub(super) fn octopus() -> Figure {
     }
     f.set(up).tail = Some(v(0.0, 0.79, -0.15));
     let eye = f.joint(body, "LeftEye", v(0.085, 0.315, 0.085));
-    f.ball(eye, v(0.100, 0.335, 0.100), v(0.052, 0.058, 0.052));
-    f.ball(eye, v(0.128, 0.345, 0.128), v(0.026, 0.032, 0.026)).soft(0.006);
-    f.set(eye).tail = Some(v(0.145, 0.35, 0.145));
+    f.ball(eye, v(0.098, 0.335, 0.098), v(0.056, 0.056, 0.056));
+    f.ball(eye, v(0.112, 0.350, 0.112), v(0.050, 0.034, 0.050)).soft(0.008);
+    f.set(eye).tail = Some(v(0.150, 0.35, 0.150));
     f.set(eye).across = Some(v(0.6, 0.5, 0.6));
     f.set(eye).radius = Some(0.05);
-    f.blend(eye, 0.03, 0.1);
+    f.blend(eye, 0.02, 0.1);
     for arm in 0..ARMS {
         let around = rotation(DVec3::Y, 22.5 + 45.0 * arm as f64);
         // Out, down to the ground and up again at the tip.
         let profile = [
-            (0.10, 0.155, 0.070),
-            (0.215, 0.120, 0.060),
-            (0.325, 0.085, 0.051),
-            (0.430, 0.060, 0.043),
-            (0.530, 0.046, 0.035),
-            (0.625, 0.050, 0.028),
-            (0.710, 0.085, 0.021),
-            (0.745, 0.155, 0.013),
+            (0.10, 0.160, 0.076),
+            (0.215, 0.120, 0.066),
+            (0.325, 0.078, 0.057),
+            (0.432, 0.050, 0.048),
+            (0.535, 0.040, 0.040),
+            (0.635, 0.055, 0.032),
+            (0.715, 0.110, 0.025),
+            (0.725, 0.195, 0.016),
         ];
         // Each arm curves sideways its own way.
         let sway = [0.05, -0.04, 0.045, -0.05][arm];
@@ -210,7 +212,7 @@ pub(super) fn octopus_motions() -> Vec<Motion> {
 }
 
 pub(super) fn armadillo() -> Figure {
-    let mut f = Figure::new(0.012, [0.55, 0.44, 0.30]);
+    let mut f = Figure::standing(0.0105, [0.55, 0.44, 0.30]);
     let hips = f.root("Hips", v(0.0, 0.50, -0.02));
     f.ball(hips, v(0.0, 0.50, -0.01), v(0.20, 0.15, 0.17));
     let spine = f.joint(hips, "Spine", v(0.0, 0.60, -0.03));
@@ -243,11 +245,11 @@ pub(super) fn armadillo() -> Figure {
         ],
     );
     f.blend(tail[0], 0.07, 0.25);
-    for &joint in &tail[..4] {
+    for &joint in &tail[1..4] {
         let at = f.pins[joint].at;
         let radius = f.radius(joint);
         let out = v(0.0, 0.9, -0.25);
-        f.cone(joint, at + out * (0.5 * radius), 0.028, at + out * (radius + 0.05), 0.007).soft(0.012);
+        f.cone(joint, at + out * (0.5 * radius), 0.028, at + out * (radius + 0.05), 0.010).soft(0.012);
     }
     f.mirror();
     f
@@ -260,15 +262,16 @@ fn shell(f: &mut Figure, trunk: [usize; 3]) {
         (v(0.0, 0.64, -0.115), v(0.215, 0.12, 0.145)),
         (v(0.0, 0.80, -0.10), v(0.21, 0.125, 0.135)),
     ];
-    for (joint, (center, radii)) in trunk.into_iter().zip(domes) {
+    for ((joint, (center, radii)), rows) in trunk.into_iter().zip(domes).zip([1, 2, 2]) {
         f.ball(joint, center, radii).soft(0.012);
-        for row in 0..2 {
+        // Below the lowest row the tail begins.
+        for row in 0..rows {
             let high = 0.12 - 0.46 * f64::from(row);
             for (turns, count) in [(0.0, 1), (0.085, 2), (0.17, 2)] {
                 let (sine, cosine) = libm::sincos(turns * std::f64::consts::TAU);
                 let out = v(sine, high + 0.25, -cosine).normalize();
                 let at = center + out * radii;
-                let spike = f.cone(joint, at - out * 0.02, 0.026, at + out * 0.062, 0.006).soft(0.010);
+                let spike = f.cone(joint, at - out * 0.02, 0.026, at + out * 0.062, 0.010).soft(0.010);
                 if count == 2 {
                     spike.both();
                 }
@@ -284,11 +287,11 @@ fn armadillo_head(f: &mut Figure, neck: usize) {
     f.ball(head, v(0.0, 1.06, 0.305), v(0.028, 0.024, 0.022)).soft(0.008);
     f.ball(head, v(0.058, 1.125, 0.135), v(0.028, 0.028, 0.028)).soft(0.006).both();
     // Brows, and a crest of spikes.
-    f.cone(head, v(0.025, 1.145, 0.145), 0.016, v(0.085, 1.165, 0.11), 0.016).soft(0.012).both();
+    f.cone(head, v(0.025, 1.142, 0.140), 0.018, v(0.080, 1.152, 0.105), 0.018).soft(0.03).both();
     for (y, z) in [(1.17, 0.05), (1.145, -0.02), (1.09, -0.055)] {
         let out = (v(0.0, y, z) - v(0.0, 1.08, 0.06)).normalize();
         let at = v(0.0, y, z) - out * 0.02;
-        f.cone(head, at, 0.024, at + out * 0.078, 0.006).soft(0.010);
+        f.cone(head, at, 0.024, at + out * 0.078, 0.010).soft(0.010);
     }
     f.set(head).tail = Some(v(0.0, 1.05, 0.32));
     f.set(head).across = Some(v(0.0, 1.0, 0.3));
@@ -327,7 +330,7 @@ fn armadillo_arm(f: &mut Figure, chest: usize) {
     f.cone(made[1], v(0.43, 0.745, -0.01), 0.060, v(0.48, 0.71, 0.0), 0.054).soft(0.03);
     for (k, at) in [(0, v(0.335, 0.80, -0.015)), (1, v(0.45, 0.73, -0.01))] {
         let out = v(0.45, 0.6, -0.66);
-        f.cone(made[k], at + out * 0.035, 0.024, at + out * 0.115, 0.006).soft(0.010);
+        f.cone(made[k], at + out * 0.035, 0.024, at + out * 0.115, 0.010).soft(0.010);
     }
     let along = (v(0.605, 0.625, 0.035) - v(0.545, 0.665, 0.02)).normalize();
     f.set(made[2]).tail = None;
@@ -337,7 +340,7 @@ fn armadillo_arm(f: &mut Figure, chest: usize) {
         let claw = f.joint(made[2], name, root);
         f.cone(claw, root, 0.024, knuckle, 0.019);
         let tip = knuckle + along * 0.055 + v(-0.01, -0.025, 0.2 * side);
-        f.cone(claw, knuckle, 0.019, tip, 0.006).soft(0.008);
+        f.cone(claw, knuckle, 0.019, tip, 0.010).soft(0.008);
         f.set(claw).tail = Some(tip);
         f.blend(claw, 0.014, 0.05);
     }
@@ -354,15 +357,16 @@ fn armadillo_leg(f: &mut Figure, hips: usize) {
     f.set(made[0]).radius = Some(0.11);
     f.blend(made[0], 0.06, 0.26);
     f.ball(made[2], v(0.165, 0.045, -0.03), v(0.052, 0.045, 0.06)).soft(0.03);
-    f.cone(made[0], v(0.215, 0.38, 0.07), 0.026, v(0.265, 0.40, 0.13), 0.006).soft(0.010);
-    f.cone(made[1], v(0.165, 0.29, 0.125), 0.026, v(0.165, 0.325, 0.20), 0.006).soft(0.010);
+    f.cone(made[0], v(0.215, 0.38, 0.07), 0.026, v(0.265, 0.40, 0.13), 0.010).soft(0.010);
+    f.cone(made[1], v(0.165, 0.29, 0.125), 0.026, v(0.165, 0.325, 0.20), 0.010).soft(0.010);
     f.set(made[2]).tail = None;
     let toes = f.joint(made[2], "LeftToes", v(0.17, 0.042, 0.095));
     f.ball(toes, v(0.17, 0.042, 0.105), v(0.075, 0.040, 0.05));
     for side in [-0.050, 0.0, 0.050] {
         let root = v(0.17 + side, 0.036, 0.135);
         f.cone(toes, root, 0.030, root + v(0.2 * side, -0.010, 0.035), 0.024).soft(0.01);
-        f.cone(toes, root + v(0.2 * side, -0.006, 0.035), 0.021, root + v(0.4 * side, -0.024, 0.10), 0.006).soft(0.006);
+        f.cone(toes, root + v(0.2 * side, -0.006, 0.035), 0.021, root + v(0.4 * side, -0.024, 0.10), 0.010)
+            .soft(0.006);
     }
     f.set(toes).tail = Some(v(0.17, 0.03, 0.20));
     f.set(toes).radius = Some(0.04);

@@ -49,7 +49,8 @@ impl Motion {
                 channels.push(Channel { target: Target::Rotation(j as u32), track });
             }
             if shifts[j].iter().any(|&s| s != DVec3::ZERO) {
-                let rest = figure.pins[j].at - figure.pins[j].parent.map_or(DVec3::ZERO, |p| figure.pins[p].at);
+                let rest =
+                    figure.pins[j].at - figure.pins[j].parent.map_or(DVec3::ZERO, |p| figure.pins[p].at);
                 let values = shifts[j].iter().flat_map(|&s| (rest + s).as_vec3().to_array()).collect();
                 let track = Track::new(Interpolation::Linear, 3, times.clone(), values)?;
                 channels.push(Channel { target: Target::Translation(j as u32), track });
@@ -147,7 +148,8 @@ impl<'a> Posing<'a> {
         let upper_world = DQuat::from_rotation_arc((parent * a).normalize(), middle.normalize()) * parent;
         self.turn[upper] = parent.inverse() * upper_world;
         let shin = along * far - middle;
-        let lower_world = DQuat::from_rotation_arc((upper_world * b).normalize(), shin.normalize()) * upper_world;
+        let lower_world =
+            DQuat::from_rotation_arc((upper_world * b).normalize(), shin.normalize()) * upper_world;
         self.turn[lower] = upper_world.inverse() * lower_world;
         self.turn[end] = lower_world.inverse() * facing;
     }

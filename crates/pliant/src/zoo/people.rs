@@ -34,7 +34,7 @@ pub(super) fn chubby() -> Figure {
 }
 
 fn person(cell: f64, color: [f32; 3], build: &Build) -> Figure {
-    let mut f = Figure::new(cell, color);
+    let mut f = Figure::standing(cell, color);
     let g = build.trunk;
     let hips = f.root("Hips", v(0.0, 0.97, 0.0));
     f.ball(hips, v(0.0, 0.945, 0.0), v(0.158, 0.105, 0.112) * v(g, 1.0, g));
@@ -47,7 +47,7 @@ fn person(cell: f64, color: [f32; 3], build: &Build) -> Figure {
     let chest = f.joint(spine, "Chest", v(0.0, 1.21, -0.005));
     f.ball(chest, v(0.0, 1.28, -0.008), v(0.160, 0.165, 0.108) * v(g, 1.0, g));
     f.ball(chest, v(0.0, 1.385, -0.025), v(0.165 + build.wider, 0.062, 0.075 * g)).soft(0.08);
-    f.ball(chest, v(0.072 * g, 1.305, 0.062 * g), v(0.082, 0.062, 0.045) * g).soft(0.05).both();
+    f.ball(chest, v(0.072 * g, 1.305, 0.062 * g), v(0.080, 0.062, 0.045) * g.min(1.15)).soft(0.05).both();
     f.set(chest).radius = Some(0.09);
     f.set(chest).melt = Some(0.14);
     f.set(chest).reach = Some(0.45);
@@ -89,7 +89,7 @@ pub(super) fn torso() -> Figure {
     f.set(breast).across = Some(DVec3::Z);
     f.set(breast).radius = Some(0.05);
     f.blend(breast, 0.05, 0.2);
-    let neck = head(&mut f, chest, build.limbs);
+    let neck = head(&mut f, chest, 1.08);
     // Two joints in the neck, and a jaw.
     f.set(neck).name = "Neck1".to_owned();
     let top = neck + 1;
@@ -97,7 +97,7 @@ pub(super) fn torso() -> Figure {
     let (above, lumps) = (v(0.0, 1.585, 0.010), f.set(top).lumps.split_off(0));
     f.set(top).at = v(0.0, 1.515, -0.005);
     f.set(top).tail = None;
-    f.cone(top, v(0.0, 1.515, -0.005), 0.062, v(0.0, 1.59, 0.012), 0.062);
+    f.cone(top, v(0.0, 1.515, -0.005), 0.057, v(0.0, 1.59, 0.012), 0.055);
     f.set(top).radius = Some(0.05);
     let skull = f.joint(top, "Head", above);
     f.set(skull).lumps = lumps;
@@ -126,6 +126,7 @@ pub(super) fn torso() -> Figure {
 fn head(f: &mut Figure, chest: usize, girth: f64) -> usize {
     let neck = f.joint(chest, "Neck", v(0.0, 1.465, -0.015));
     f.cone(neck, v(0.0, 1.42, -0.025), 0.062 * girth, v(0.0, 1.56, 0.005), 0.053 * girth);
+    f.cone(neck, v(0.02, 1.475, -0.035), 0.034, v(0.125, 1.425, -0.03), 0.030).soft(0.04).both();
     f.set(neck).radius = Some(0.055);
     f.set(neck).melt = Some(0.07);
     f.set(neck).reach = Some(0.16);
@@ -153,13 +154,19 @@ fn arm(f: &mut Figure, trunk: &Trunk, build: &Build) {
     let wrist_at = elbow_at + along * 0.25 + v(0.0, 0.0, 0.025);
 
     let shoulder = f.joint(trunk.chest, "LeftShoulder", v(0.035, 1.415, -0.01));
-    f.cone(shoulder, v(0.05, 1.41, -0.022), 0.055 * g, shoulder_at + v(-0.03, 0.005, 0.0), 0.060 * g);
+    f.cone(shoulder, v(0.05, 1.41, -0.022), 0.052 * g, shoulder_at + v(-0.03, -0.002, 0.0), 0.054 * g);
     f.set(shoulder).radius = Some(0.08);
     f.set(shoulder).across = Some(v(1.0, 0.1, 0.0));
     let upper = f.joint(shoulder, "LeftUpperArm", shoulder_at);
-    f.ball(upper, shoulder_at + v(0.012, -0.008, 0.0), v(0.063, 0.066, 0.064) * g);
-    f.cone(upper, shoulder_at, 0.053 * g, elbow_at, 0.040 * g);
-    f.cone(upper, shoulder_at + along * 0.12 + v(0.0, 0.0, 0.012), 0.040 * g, shoulder_at + along * 0.20, 0.036 * g);
+    f.ball(upper, shoulder_at + v(0.006, -0.014, 0.0), v(0.056, 0.064, 0.060) * g);
+    f.cone(upper, shoulder_at + v(0.0, -0.008, 0.0), 0.050 * g, elbow_at, 0.040 * g);
+    f.cone(
+        upper,
+        shoulder_at + along * 0.12 + v(0.0, 0.0, 0.012),
+        0.040 * g,
+        shoulder_at + along * 0.20,
+        0.036 * g,
+    );
     f.set(upper).radius = Some(0.068 * g);
     f.set(upper).across = Some(v(1.0, -0.25, 0.0));
     f.set(upper).melt = Some(0.06);
@@ -188,7 +195,7 @@ fn arm(f: &mut Figure, trunk: &Trunk, build: &Build) {
     f.set(fingers).melt = Some(0.012);
     f.set(fingers).reach = Some(0.06);
     let thumb_at = wrist_at + along * 0.022 + v(0.0, 0.0, 0.018);
-    let thumb_end = thumb_at + (along * 0.62 + DVec3::Z * 0.75 - flat * 0.25).normalize() * 0.068;
+    let thumb_end = thumb_at + (along * 0.5 + DVec3::Z * 0.85 - flat * 0.2).normalize() * 0.068;
     let thumb = f.joint(hand, "LeftThumb", thumb_at);
     f.cone(thumb, thumb_at, 0.0165 * h, thumb_end, 0.0115 * h);
     f.set(thumb).tail = Some(thumb_end);
@@ -201,7 +208,7 @@ fn leg(f: &mut Figure, trunk: &Trunk, build: &Build) {
     let (hip, knee, ankle) = (v(0.088, 0.915, 0.0), v(0.108, 0.50, 0.012), v(0.118, 0.085, -0.022));
     let (hip, knee, ankle) = (hip + wide, knee + wide, ankle + wide);
     let upper = f.joint(trunk.hips, "LeftUpperLeg", hip);
-    f.cone(upper, hip + v(0.0, -0.03, 0.0), 0.082 * g, knee + v(0.0, 0.03, -0.004), 0.052 * g);
+    f.cone(upper, hip + v(0.0, -0.03, 0.0), 0.082 * g, knee + v(0.0, 0.0, -0.004), 0.050 * g);
     f.cone(upper, hip + v(0.006, -0.10, 0.02), 0.066 * g, knee + v(0.0, 0.10, 0.01), 0.048 * g);
     f.set(upper).radius = Some(0.095 * g);
     f.set(upper).across = Some(v(0.55, -0.85, 0.0));
@@ -209,8 +216,9 @@ fn leg(f: &mut Figure, trunk: &Trunk, build: &Build) {
     f.set(upper).reach = Some(0.22 + build.wider);
     let lower = f.joint(upper, "LeftLowerLeg", knee);
     f.cone(lower, knee, 0.049 * g, ankle, 0.032 * (0.5 + 0.5 * g));
-    f.cone(lower, knee + v(0.0, -0.07, -0.016), 0.046 * g, knee + v(0.0, -0.20, -0.018), 0.038 * g).soft(0.04);
-    f.ball(lower, knee + v(0.0, 0.005, 0.026 * g), v(0.034, 0.045, 0.030) * g).soft(0.03);
+    f.cone(lower, knee + v(0.0, -0.07, -0.016), 0.046 * g, knee + v(0.0, -0.20, -0.018), 0.038 * g)
+        .soft(0.04);
+    f.ball(lower, knee + v(0.0, 0.0, 0.022 * g), v(0.032, 0.045, 0.030) * g).soft(0.04);
     f.set(lower).radius = Some(0.056 * g);
     let foot = f.joint(lower, "LeftFoot", ankle);
     let ball = v(0.128, 0.026, 0.095) + wide;

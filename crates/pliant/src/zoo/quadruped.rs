@@ -126,9 +126,18 @@ fn jump(p: &mut Posing<'_>, g: &Gait, t: f64) {
     let high = 4.0 * air * (1.0 - air) * 2.6 * g.lift;
     let crouch = ease(
         t,
-        &[(0.0, 0.0), (0.4, 1.0), (take_off, -0.1), (landing, 0.0), (landing + 0.12, 1.2), (1.7, 0.3), (2.0, 0.0)],
+        &[
+            (0.0, 0.0),
+            (0.4, 1.0),
+            (take_off, -0.1),
+            (landing, 0.0),
+            (landing + 0.12, 1.2),
+            (1.7, 0.3),
+            (2.0, 0.0),
+        ],
     );
-    let nose = ease(t, &[(0.0, 0.0), (0.4, 3.0), (take_off, -16.0), (0.95, -4.0), (landing, 11.0), (1.45, 0.0)]);
+    let nose =
+        ease(t, &[(0.0, 0.0), (0.4, 3.0), (take_off, -16.0), (0.95, -4.0), (landing, 11.0), (1.45, 0.0)]);
     p.shift("Hips", v(0.0, high - 2.6 * g.sink * crouch, 0.0));
     p.turn("Hips", DVec3::X, nose);
     each(p, g.spine, DVec3::X, 5.0 * crouch);

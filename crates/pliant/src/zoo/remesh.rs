@@ -217,9 +217,7 @@ impl<'a> Remesher<'a> {
         });
         for (v, found) in moved.into_iter().flatten().enumerate() {
             let Some((p, probe)) = found else { continue };
-            let upright = self.mesh.around(v as u32).all(|e| {
-                self.upright(e, p, 0.3)
-            });
+            let upright = self.mesh.around(v as u32).all(|e| self.upright(e, p, 0.3));
             if upright {
                 self.mesh.position[v] = p;
                 self.size[v] = size(probe.radius);
