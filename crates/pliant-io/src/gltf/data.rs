@@ -2,7 +2,7 @@
 
 use super::UNIT_TOLERANCE;
 use super::accessor::{Elements, Store};
-use super::schema::{Component, Kind, Mode, Root};
+use super::schema::{Accessor, Component, Kind, Mode, Root};
 use super::validate::Uses;
 use crate::{Problem, Warning};
 
@@ -12,6 +12,11 @@ const BOUND_TOLERANCE: f64 = 1e-4;
 const NORMAL_TOLERANCE: f32 = 0.01;
 /// What accessors without data may claim beyond the file's own size, in bytes.
 const ZEROS_LIMIT: usize = 16 << 20;
+
+/// How many times over accessors may read a file: interleaved and shared data make this one or two.
+const MOST_READS: usize = 16;
+/// What accessors may read beyond that, in bytes.
+const READS_FLOOR: usize = 256 << 20;
 
 /// What the numbers are.
 #[derive(Default)]
@@ -23,6 +28,16 @@ pub(crate) struct DataFindings {
 /// Checks all accessors whose bytes are there.
 pub(crate) fn check(root: &Root<'_>, store: &Store<'_>, uses: &[Uses]) -> DataFindings {
     let mut found = DataFindings::default();
+    let held: usize = store.file.len()
+        + (0..root.buffers.len()).map(|b| store.buffer(b).len()).sum::<usize>()
+        + store.decoded.iter().flatten().map(Vec::len).sum::<usize>();
+    let size = |a: &Accessor| a.count.0.saturating_mul(super::accessor::element_size(a));
+    let asked = root.accessors.iter().map(size).fold(0, usize::saturating_add);
+    if asked > held.saturating_mul(MOST_READS).saturating_add(READS_FLOOR) {
+        let what = format!("together they read {asked} bytes of a file that has {held}");
+        found.problems.push(Problem::new("accessors", what));
+        return found;
+    }
     let mut highest = vec![0.0; root.accessors.len()];
     let limit = ZEROS_LIMIT.saturating_add(store.file.len());
     for (index, accessor) in root.accessors.iter().enumerate() {
