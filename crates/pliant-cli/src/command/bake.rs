@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::args::{BakeArgs, Common};
 use crate::load::{self, Input};
 use crate::motion::{self, Schedule};
+use crate::picture::View;
 use crate::portrait::{Heat, Portrait};
 use crate::progress::Progress;
 use crate::report::{self, Milliseconds, Report, Run, StateHash};
@@ -278,7 +279,7 @@ fn pictures(input: &Input, judge: &Judge, worst: Option<Worst>) -> Result<Vec<(S
     let Some(worst) = worst else { return Ok(vec![]) };
     let rest = Shape::rest(&input.character);
     let rest_pose = Pose::rest(&input.character);
-    let portrait = Portrait::new(input, 640, 640);
+    let portrait = Portrait::new(input, 640, 640, View::Quarter, false);
     let stretch = judge.stretch(&worst.pose, &worst.shape.positions);
     let volume = judge.volume_field(&worst.pose, &worst.shape.positions);
     let at = format!("most stretched frame, at {:.3} s", worst.time);
