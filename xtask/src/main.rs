@@ -1,2 +1,152 @@
-//! Set-up, demo, test and bench: what a person or CI runs.
-fn main() {}
+//! What a person or CI runs: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench`.
+
+mod tidy;
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const HELP: &str = "\
+cargo xtask demo     bake a built-in character; leaves a GLB, a report and a picture in out/demo
+cargo xtask test     every test, with all the set-up it needs
+cargo xtask bench    the benchmarks: kernels against their scalar reference, loading against the gltf crate
+cargo xtask gallery  pictures of every sample at rest and in every motion, in out/gallery";
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1).unwrap_or_default();
+    let result = match task.as_str() {
+        "demo" => demo(),
+        "test" => test(),
+        "bench" => bench(),
+        "gallery" => gallery(),
+        _ => {
+            println!("{HELP}");
+            return if task.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// Runs a command in the project's root, its output shown; an error if it fails.
+fn run(command: &[&str]) -> Result<()> {
+    run_with(command, &[])
+}
+
+fn run_with(command: &[&str], environment: &[(&str, &str)]) -> Result<()> {
+    println!("$ {}", command.join(" "));
+    let status = Command::new(command[0])
+        .args(&command[1..])
+        .envs(environment.iter().copied())
+        .current_dir(root())
+        .status()
+        .with_context(|| format!("cannot run {}", command[0]))?;
+    if !status.success() {
+        bail!("failed: {}", command.join(" "));
+    }
+    Ok(())
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
+}
+
+/// The release build of the command.
+fn pliant() -> Result<String> {
+    run(&["cargo", "build", "--release", "--quiet", "--package", "pliant-cli"])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let path = root().join(target).join("release").join(format!("pliant{}", std::env::consts::EXE_SUFFIX));
+    path.to_str().map(str::to_owned).context("the path of the project is not Unicode")
+}
+
+fn demo() -> Result<()> {
+    let pliant = pliant()?;
+    let out = root().join("out/demo");
+    std::fs::create_dir_all(&out)?;
+    let file = |name: &str| out.join(name).to_string_lossy().into_owned();
+    let (character, baked, report) = (file("human.glb"), file("human-soft.glb"), file("report.html"));
+    run(&[&pliant, "sample", "human", "-o", &character])?;
+    run(&[
+        &pliant, "bake", &character, "--clip", "walk", "--method", "dqs", "-o", &baked, "--report", &report,
+    ])?;
+    let picture = file("human.png");
+    run(&[
+        &pliant, "picture", &character, "--clip", "walk", "--time", "0.3", "--method", "dqs", "-o", &picture,
+    ])?;
+    println!(
+        "\nThe baked character:  {baked}\nThe report:           {report}\nA still:              {picture}"
+    );
+    println!("Open the GLB in any glTF viewer and the report in a browser.");
+    Ok(())
+}
+
+fn test() -> Result<()> {
+    tidy::check(&root())?;
+    run(&["cargo", "fmt", "--all", "--check"])?;
+    run(&["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
+    set_up_validator()?;
+    run(&["cargo", "test", "--quiet", "--workspace"])?;
+    // One thread and no rayon: the same tests, the same bits.
+    run(&["cargo", "test", "--quiet", "--package", "pliant", "--no-default-features"])?;
+    run(&["rustup", "target", "add", "wasm32-unknown-unknown"])?;
+    run_with(
+        &[
+            "cargo",
+            "build",
+            "--package",
+            "pliant",
+            "--no-default-features",
+            "--target",
+            "wasm32-unknown-unknown",
+        ],
+        &[("RUSTFLAGS", "-C target-feature=+simd128")],
+    )?;
+    run_with(&["cargo", "doc", "--quiet", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
+}
+
+/// Khronos's validator, from npm, judges every GLB that the tests write.
+fn set_up_validator() -> Result<()> {
+    if !is_there("npm") {
+        run(&["apt-get", "update"])?;
+        run(&["apt-get", "install", "--yes", "nodejs", "npm"])?;
+    }
+    run(&["npm", "ci", "--prefix", "tools/validator", "--no-audit", "--no-fund"])
+}
+
+fn bench() -> Result<()> {
+    let pliant = pliant()?;
+    run(&[&pliant, "bench"])?;
+    run(&["cargo", "bench", "--quiet", "--package", "pliant-io", "--bench", "load"])
+}
+
+/// Every sample at rest and in the middle of every motion, to be looked at.
+fn gallery() -> Result<()> {
+    let pliant = pliant()?;
+    let out = root().join("out/gallery");
+    std::fs::create_dir_all(&out)?;
+    let list = Command::new(&pliant).args(["sample", "--list", "--json"]).output()?;
+    if !list.status.success() {
+        bail!("cannot list the samples");
+    }
+    for line in String::from_utf8_lossy(&list.stdout).lines() {
+        let mut words = line.split_whitespace();
+        let Some(name) = words.next() else { continue };
+        let character = format!("sample:{name}");
+        let file = |what: &str| out.join(format!("{name}-{what}.png")).to_string_lossy().into_owned();
+        run(&[&pliant, "picture", &character, "-o", &file("rest")])?;
+        for motion in words {
+            run(&[&pliant, "picture", &character, "--clip", motion, "--time", "0.5", "-o", &file(motion)])?;
+        }
+    }
+    println!("\nPictures are in {}", out.display());
+    Ok(())
+}

@@ -1,2 +1,79 @@
-//! The `pliant` command.
-fn main() {}
+//! The `pliant` command: a thin shell around the engine.
+
+mod args;
+mod command;
+mod load;
+mod motion;
+mod picture;
+mod portrait;
+mod progress;
+mod report;
+
+use anyhow::{Context, Result};
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser, error::ErrorKind};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// What a command says when it is done without an error.
+pub(crate) enum Outcome {
+    Done,
+    /// Written, but with frames flagged.
+    Flagged,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let several = cli.common.threads.len() > 1;
+    if several && !matches!(cli.command, Command::Bench(_)) {
+        let message = "--threads takes one number here; only `bench` takes several";
+        Cli::command().error(ErrorKind::TooManyValues, message).exit();
+    }
+    match run(cli) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Flagged) => ExitCode::from(3),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // One line, whatever the causes hold.
+            let line = format!("error: {error:#}").replace(['\n', '\r'], " ");
+            let _ = writeln!(std::io::stderr(), "{line}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<Outcome> {
+    let common = &cli.common;
+    if let Some(path) = common.simd
+        && !path.is_available()
+    {
+        let have: Vec<_> = pliant::simd::Path::available().iter().map(|p| p.name()).collect();
+        anyhow::bail!("--simd {path}: this machine does not have it; it has {}", have.join(", "));
+    }
+    if let [threads] = common.threads[..] {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.into())
+            .build_global()
+            .context("cannot start threads")?;
+    }
+    match &cli.command {
+        Command::Sample(args) => command::sample::run(args, common),
+        Command::Inspect(args) => command::inspect::run(args, common),
+        Command::Bake(args) => command::bake::run(args, common),
+        Command::Picture(args) => command::picture::run(args, common),
+        Command::Bench(args) => command::bench::run(args, common),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "pliant", &mut script);
+            std::io::stdout().write_all(&script)?;
+            Ok(Outcome::Done)
+        }
+    }
+}
+
+/// A reader that has seen enough (`pliant inspect F | head`) is no error.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

@@ -4,11 +4,15 @@
 //! allocate, and name the place of whatever is wrong. Writers take frames one by one and write to anything;
 //! [`files::WholeFile`] puts a file on disk whole or not at all.
 
+pub mod bvh;
 pub mod cache;
 pub mod files;
 pub mod gltf;
+pub mod obj;
 mod problem;
 mod refusal;
+pub mod rigging;
+mod text;
 
 #[cfg(test)]
 mod testing;

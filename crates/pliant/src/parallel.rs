@@ -16,6 +16,24 @@ pub fn for_each_chunk_mut<T: Send>(
     data.chunks_mut(chunk_len).enumerate().for_each(|(index, chunk)| work(index, chunk));
 }
 
+/// As [`for_each_chunk_mut`] over two slices of one length, cut alike.
+pub fn for_each_chunk_pair_mut<A: Send, B: Send>(
+    first: &mut [A],
+    second: &mut [B],
+    chunk_len: usize,
+    work: impl Fn(usize, &mut [A], &mut [B]) + Sync + Send,
+) {
+    #[cfg(feature = "parallel")]
+    if first.len() > chunk_len && rayon::current_num_threads() > 1 {
+        use rayon::prelude::*;
+        let pairs = first.par_chunks_mut(chunk_len).zip(second.par_chunks_mut(chunk_len));
+        pairs.enumerate().for_each(|(index, (a, b))| work(index, a, b));
+        return;
+    }
+    let pairs = first.chunks_mut(chunk_len).zip(second.chunks_mut(chunk_len));
+    pairs.enumerate().for_each(|(index, (a, b))| work(index, a, b));
+}
+
 /// `work(0), work(1), ...` in order of index, computed in any.
 pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     #[cfg(feature = "parallel")]

@@ -1,5 +1,21 @@
 //! Which instructions the kernels use, chosen at run time. Every path gives the same bits.
 
+#[cfg(test)]
+mod emulated;
+mod lanes;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(test)]
+pub(crate) use emulated::Emulated;
+pub(crate) use lanes::{Lanes, Tables, transpose};
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use wasm::Wasm;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::{Avx, Avx512, Sse};
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -231,10 +231,8 @@ impl Elements<'_> {
 
     /// The first `N` numbers of every element.
     pub(crate) fn vectors<const N: usize>(&self) -> Vec<[f32; N]> {
-        if self.component == Component::F32 && self.stride == 4 * N {
-            let (rows, _) = self.bytes.as_chunks::<4>();
-            let (rows, _) = rows.as_chunks::<N>();
-            return rows.iter().map(|row| row.map(f32::from_le_bytes)).collect();
+        if let Some(rows) = self.packed::<N>() {
+            return rows.collect();
         }
         by_component!(self.component, R => if self.normalized {
             self.rows::<R, N>().map(|row| row.map(R::fraction)).collect()
@@ -281,25 +279,52 @@ impl Elements<'_> {
     }
 
     fn bounds_of<R: Raw, const N: usize>(&self) -> Bounds {
-        let mut rows = self.rows::<R, N>();
+        let found = match self.packed::<N>() {
+            Some(rows) => range_of(rows),
+            None => range_of(self.rows::<R, N>()),
+        };
         let mut bounds = Bounds { low: [0.0; 16], high: [0.0; 16], not_finite: None };
-        let Some(first) = rows.next() else { return bounds };
-        let (mut low, mut high, mut finite) = (first, first, first.iter().all(|c| c.is_finite()));
-        for row in rows {
-            for k in 0..N {
-                low[k] = if row[k] < low[k] { row[k] } else { low[k] };
-                high[k] = if row[k] > high[k] { row[k] } else { high[k] };
-                finite &= row[k].is_finite();
-            }
-        }
+        let Some((low, high, finite)) = found else { return bounds };
         if !finite {
             bounds.not_finite = self.rows::<R, N>().position(|row| row.iter().any(|c| !c.is_finite()));
         }
-        for k in 0..N {
-            (bounds.low[k], bounds.high[k]) = (low[k].wide(), high[k].wide());
-        }
+        bounds.low[..N].copy_from_slice(&low);
+        bounds.high[..N].copy_from_slice(&high);
         bounds
     }
+
+    /// Floats that lie one after the other: most there are.
+    fn packed<const N: usize>(&self) -> Option<impl Iterator<Item = [f32; N]>> {
+        (self.component == Component::F32 && self.stride == 4 * N).then(|| {
+            let (numbers, _) = self.bytes.as_chunks::<4>();
+            numbers.as_chunks::<N>().0.iter().map(|row| row.map(f32::from_le_bytes))
+        })
+    }
+
+    /// Calls `work` with the first `N` numbers of every element, in order.
+    pub(crate) fn for_each<const N: usize>(&self, work: impl FnMut([f32; N])) {
+        match self.packed::<N>() {
+            Some(rows) => rows.for_each(work),
+            None => self.vectors::<N>().into_iter().for_each(work),
+        }
+    }
+}
+
+/// Smallest and largest of each number, and whether all are finite.
+fn range_of<R: Raw, const N: usize>(
+    mut rows: impl Iterator<Item = [R; N]>,
+) -> Option<([f64; N], [f64; N], bool)> {
+    let first = rows.next()?;
+    let (mut low, mut high) = (first, first);
+    let mut finite = first.iter().all(|c| c.is_finite());
+    for row in rows {
+        for k in 0..N {
+            low[k] = if row[k] < low[k] { row[k] } else { low[k] };
+            high[k] = if row[k] > high[k] { row[k] } else { high[k] };
+            finite &= row[k].is_finite();
+        }
+    }
+    Some((low.map(R::wide), high.map(R::wide), finite))
 }
 
 /// What [`Elements::bounds`] finds.
@@ -307,4 +332,71 @@ pub(crate) struct Bounds {
     pub(crate) low: [f64; 16],
     pub(crate) high: [f64; 16],
     pub(crate) not_finite: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{buffers, glb};
+    use super::*;
+    use crate::files::Folder;
+    use glam::Vec3;
+    use std::path::PathBuf;
+
+    /// Cubes in every compression mode and filter: after decoding all are cubes, with faces that look along their
+    /// normals.
+    #[test]
+    fn compressed_cubes_are_cubes() {
+        let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+        let data = std::env::var_os("PLIANT_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+        let path = data.join("gltf/MeshoptCubeTest/MeshoptCubeTest.gltf");
+        let Ok(file) = std::fs::read(&path) else {
+            eprintln!("no test data at {}", path.display());
+            return;
+        };
+        let (mut problems, mut warnings) = (Vec::new(), Vec::new());
+        let container = glb::split(&file, &mut warnings).unwrap();
+        let root: Root<'_> = serde_json::from_slice(&file).unwrap();
+        let loaded = buffers::load(&root, &container, &Folder::of(&path), &mut problems, &mut warnings);
+        let raw = Store { file: &file, buffers: &loaded, decoded: &[] };
+        let decoded = buffers::decompress(&root, file.len(), |b| raw.buffer(b), &mut problems);
+        assert_eq!(problems, []);
+        assert!(decoded.iter().flatten().count() >= 60);
+        let store = Store { decoded: &decoded, ..raw };
+        let mut cubes = 0;
+        for mesh in root.meshes.iter() {
+            let primitive = &mesh.primitives[0];
+            // The labels beside the cubes are quads.
+            if mesh.name.as_deref().is_some_and(|n| n.contains("Label")) {
+                continue;
+            }
+            let vectors = |name: &str| -> Vec<Vec3> {
+                let index = primitive.attributes.get(name).unwrap().0;
+                store
+                    .elements(&root, index)
+                    .unwrap()
+                    .vectors::<3>()
+                    .into_iter()
+                    .map(Vec3::from_array)
+                    .collect()
+            };
+            let (positions, normals) = (vectors("POSITION"), vectors("NORMAL"));
+            let low = positions.iter().copied().reduce(Vec3::min).unwrap();
+            let high = positions.iter().copied().reduce(Vec3::max).unwrap();
+            let half = (high - low) / 2.0;
+            let at = |v: u32| (positions[v as usize] - low - half) / half;
+            let indices = store.elements(&root, primitive.indices.unwrap().0).unwrap().wholes::<1>();
+            assert_eq!((positions.len(), indices.len()), (24, 36));
+            for triangle in indices.as_chunks::<3>().0 {
+                let [a, b, c] = triangle.map(|[v]| at(v));
+                let facing = (b - a).cross(c - a).normalize();
+                for [v] in triangle {
+                    assert!(at(*v).abs().distance(Vec3::ONE) < 0.02, "{:?}", mesh.name);
+                    let normal = normals[*v as usize];
+                    assert!(normal.distance(facing) < 0.02, "{:?}: {normal} {facing}", mesh.name);
+                }
+            }
+            cubes += 1;
+        }
+        assert_eq!(cubes, 25);
+    }
 }

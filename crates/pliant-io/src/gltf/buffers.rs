@@ -5,9 +5,12 @@ use super::glb::Container;
 use super::meshopt;
 use super::schema::Root;
 use crate::{Files, Problem, Warning};
+use std::collections::BTreeSet;
 
-/// The longest buffer: what a 32-bit length can say.
+/// All files beside together: what a 32-bit length can say.
 const MAX_BUFFER: u64 = u32::MAX as u64;
+/// Of those, files that several buffers name: each gets its own copy.
+const MAX_REPEATED: u64 = 64 << 20;
 /// What decompression may make of a file: real files stay far below 32 times their size.
 const MAX_EXPANSION: usize = 32;
 const EXPANSION_FLOOR: usize = 32 << 20;
@@ -102,6 +105,8 @@ pub(crate) fn load(
     warnings: &mut Vec<Warning>,
 ) -> Vec<Bytes> {
     let mut buffers = Vec::with_capacity(root.buffers.len());
+    let mut fetched: BTreeSet<String> = BTreeSet::new();
+    let (mut fresh, mut again) = (MAX_BUFFER, MAX_REPEATED);
     for (index, buffer) in root.buffers.iter().enumerate() {
         let place = || format!("buffers[{index}]");
         let declared = buffer.byte_length.0;
@@ -113,19 +118,26 @@ pub(crate) fn load(
             (None, _) => Bytes::Own(Vec::new()),
             (Some(text), _) => match uri(text) {
                 Ok(Uri::Data(bytes)) => Bytes::Own(bytes),
-                Ok(Uri::Beside(name)) => match files.read(&name, MAX_BUFFER) {
-                    Ok(bytes) => Bytes::Own(bytes),
-                    Err(error) => {
-                        problems.push(
-                            Problem::new(
-                                format!("buffers[{index}].uri"),
-                                format!("\"{}\": {error}", shorten(&name, NAME)),
-                            )
-                            .hint("put that file beside this one, or export as .glb"),
-                        );
-                        Bytes::Own(Vec::new())
+                Ok(Uri::Beside(name)) => {
+                    let budget = if fetched.contains(&name) { &mut again } else { &mut fresh };
+                    match files.read(&name, *budget) {
+                        Ok(bytes) => {
+                            *budget = budget.saturating_sub(bytes.len() as u64);
+                            fetched.insert(name);
+                            Bytes::Own(bytes)
+                        }
+                        Err(error) => {
+                            problems.push(
+                                Problem::new(
+                                    format!("buffers[{index}].uri"),
+                                    format!("\"{}\": {error}", shorten(&name, NAME)),
+                                )
+                                .hint("put that file beside this one, or export as .glb"),
+                            );
+                            Bytes::Own(Vec::new())
+                        }
                     }
-                },
+                }
                 Err(what) => {
                     problems.push(
                         Problem::new(format!("buffers[{index}].uri"), what)

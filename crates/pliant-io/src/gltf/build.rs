@@ -13,6 +13,8 @@ use pliant::asset::{Bone, Character, Morph, Part, RawCharacter, Surface, Weights
 /// Vertices (and triangles, morph offsets, animated numbers) allowed beyond the file's size in bytes: a small file may
 /// show one mesh many times, but not fill the memory.
 const INSTANCING_LIMIT: usize = 8 << 20;
+/// Vertices looked at for all morph targets, most of which may not move: a second's worth.
+const MORPH_READS: usize = 1 << 28;
 /// Distances measured to bind vertices without weights: a few seconds' worth.
 const NEAREST_BUDGET: usize = 1 << 31;
 
@@ -71,7 +73,9 @@ struct Build<'r, 'a, 'd> {
     warnings: &'r mut Vec<Warning>,
     vertices: Budget,
     triangles: Budget,
+    influences: Budget,
     offsets: Budget,
+    morph_reads: Budget,
 }
 
 /// Builds the character of a file that was checked and has at least one skinned mesh.
@@ -91,7 +95,9 @@ pub(crate) fn build(
         warnings,
         vertices: budget(),
         triangles: budget(),
+        influences: budget(),
         offsets: budget(),
+        morph_reads: Budget(MORPH_READS),
     };
     // For each node the first of its morphs and how many there are.
     let mut morphs_of_node = vec![None; root.nodes.len()];
@@ -144,7 +150,7 @@ fn weigh(skin: &Skin, rig: &Rig, warnings: &mut Vec<Warning>) -> Result<Weights,
     let nearest = |v: usize| -> Option<u16> {
         let slots = &rig.skins[skin.weights_of[part_of(v)].skin].as_ref()?.slots;
         let bones = bones.get_or_insert_with(|| rig.skeleton.bones());
-        budget = budget.checked_sub(bones.len() + slots.len())?;
+        budget = budget.checked_sub(bones.len() + slots.len() + rig.skeleton.len())?;
         let mut slot_of_joint = vec![None; rig.skeleton.len()];
         for &slot in slots {
             slot_of_joint[rig.slots[slot as usize].joint as usize].get_or_insert(slot);
@@ -337,13 +343,16 @@ impl Build<'_, '_, '_> {
         rig: &SkinRig,
     ) -> Result<(), ReadError> {
         let mut sets = Vec::new();
+        let mut influences = std::mem::replace(&mut self.influences, Budget(0));
         while let Some(joints) =
             self.attribute(place, &primitive.attributes, &format!("JOINTS_{}", sets.len()))?
         {
             let name = format!("WEIGHTS_{}", sets.len());
             let Some(weights) = self.attribute(place, &primitive.attributes, &name)? else { break };
+            influences.take(count, place, "skin weights")?;
             sets.push((joints.wholes::<4>(), weights.vectors::<4>()));
         }
+        self.influences = influences;
         if sets.is_empty() {
             self.warnings.push(Warning::new(place, "a skinned primitive has no joints and weights", 1));
         }
@@ -395,6 +404,7 @@ impl Build<'_, '_, '_> {
     ) -> Result<(), ReadError> {
         let Some(map) = primitive.targets.get(target) else { return Ok(()) };
         let vertices = self.skin.parts[part].vertices.clone();
+        self.morph_reads.take(vertices.len(), place, "morph targets")?;
         let positions = self.attribute(place, map, "POSITION")?.map(|e| e.vectors::<3>());
         let normals = self.attribute(place, map, "NORMAL")?.map(|e| e.vectors::<3>());
         let base = match &normals {

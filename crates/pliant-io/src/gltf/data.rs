@@ -1,8 +1,8 @@
 //! Checks of the numbers in buffers, against what the file says of them and what they are used for.
 
 use super::UNIT_TOLERANCE;
-use super::accessor::Store;
-use super::schema::{Component, Kind, Mode, Root};
+use super::accessor::{Elements, Store};
+use super::schema::{Accessor, Component, Kind, Mode, Root};
 use super::validate::Uses;
 use crate::{Problem, Warning};
 
@@ -12,6 +12,11 @@ const BOUND_TOLERANCE: f64 = 1e-4;
 const NORMAL_TOLERANCE: f32 = 0.01;
 /// What accessors without data may claim beyond the file's own size, in bytes.
 const ZEROS_LIMIT: usize = 16 << 20;
+
+/// How many times over accessors may read a file: interleaved and shared data make this one or two.
+const MOST_READS: usize = 16;
+/// What accessors may read beyond that, in bytes.
+const READS_FLOOR: usize = 256 << 20;
 
 /// What the numbers are.
 #[derive(Default)]
@@ -23,6 +28,16 @@ pub(crate) struct DataFindings {
 /// Checks all accessors whose bytes are there.
 pub(crate) fn check(root: &Root<'_>, store: &Store<'_>, uses: &[Uses]) -> DataFindings {
     let mut found = DataFindings::default();
+    let held: usize = store.file.len()
+        + (0..root.buffers.len()).map(|b| store.buffer(b).len()).sum::<usize>()
+        + store.decoded.iter().flatten().map(Vec::len).sum::<usize>();
+    let size = |a: &Accessor| a.count.0.saturating_mul(super::accessor::element_size(a));
+    let asked = root.accessors.iter().map(size).fold(0, usize::saturating_add);
+    if asked > held.saturating_mul(MOST_READS).saturating_add(READS_FLOOR) {
+        let what = format!("together they read {asked} bytes of a file that has {held}");
+        found.problems.push(Problem::new("accessors", what));
+        return found;
+    }
     let mut highest = vec![0.0; root.accessors.len()];
     let limit = ZEROS_LIMIT.saturating_add(store.file.len());
     for (index, accessor) in root.accessors.iter().enumerate() {
@@ -93,7 +108,7 @@ pub(crate) fn check(root: &Root<'_>, store: &Store<'_>, uses: &[Uses]) -> DataFi
             found.warnings.push(Warning::new(place(""), "ACCESSOR_NON_CLAMPED: colours beyond 0 to 1", 1));
         }
         if uses[index].time {
-            key_times(&place(""), &elements.numbers(), &mut found.problems);
+            key_times(&place, &elements, &mut found.problems);
         }
     }
     indices(root, &highest, &mut found.problems);
@@ -122,13 +137,24 @@ fn sparse_order(root: &Root<'_>, store: &Store<'_>, index: usize) -> Option<Prob
     None
 }
 
-fn key_times(place: &str, times: &[f32], problems: &mut Vec<Problem>) {
-    if times.first().is_some_and(|&t| t < 0.0) {
-        problems.push(Problem::new(place, "key times must not be negative"));
+fn key_times(place: &impl Fn(&str) -> String, elements: &Elements<'_>, problems: &mut Vec<Problem>) {
+    let (mut before, mut key, mut late) = (f32::NEG_INFINITY, 0, None);
+    let mut first = 0.0;
+    elements.for_each::<1>(|[time]| {
+        if key == 0 {
+            first = time;
+        }
+        if time <= before && late.is_none() {
+            late = Some((key, time));
+        }
+        (before, key) = (time, key + 1);
+    });
+    if first < 0.0 {
+        problems.push(Problem::new(place(""), "key times must not be negative"));
     }
-    if let Some(key) = times.windows(2).position(|w| w[1] <= w[0]) {
-        let what = format!("key {} at {} s does not come after the one before it", key + 1, times[key + 1]);
-        problems.push(Problem::new(place, what));
+    if let Some((key, time)) = late {
+        let what = format!("key {key} at {time} s does not come after the one before it");
+        problems.push(Problem::new(place(""), what));
     }
 }
 
@@ -164,11 +190,10 @@ fn normals(root: &Root<'_>, store: &Store<'_>, warnings: &mut Vec<Warning>) {
                 _ => NORMAL_TOLERANCE,
             };
             let (low, high) = ((1.0 - tolerance) * (1.0 - tolerance), (1.0 + tolerance) * (1.0 + tolerance));
-            let odd = elements
-                .vectors::<3>()
-                .iter()
-                .filter(|n| !(low..=high).contains(&(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])))
-                .count();
+            let mut odd = 0;
+            elements.for_each::<3>(|n| {
+                odd += usize::from(!(low..=high).contains(&(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])));
+            });
             if odd > 0 {
                 let place = format!("meshes[{m}].primitives[{p}].attributes.NORMAL");
                 warnings.push(Warning::new(place, "normals that are not unit vectors were made so", odd));
@@ -204,12 +229,16 @@ fn rotations(root: &Root<'_>, store: &Store<'_>, found: &mut DataFindings) {
             }
             let Some(elements) = store.elements(root, sampler.output.0) else { continue };
             let cubic = sampler.interpolation == Mode::CubicSpline;
-            let odd = |(i, q): (usize, &[f32; 4])| {
-                let square = q.iter().map(|c| c * c).sum::<f32>();
-                (!cubic || i % 3 == 1) && !(low..=high).contains(&square)
-            };
-            let quaternions = elements.vectors::<4>();
-            if let Some(key) = quaternions.iter().enumerate().position(odd) {
+            let (mut key, mut odd) = (0, None);
+            elements.for_each::<4>(|q| {
+                let square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+                // Of a cubic key only the middle is a rotation, the others are its tangents.
+                if (!cubic || key % 3 == 1) && !(low..=high).contains(&square) && odd.is_none() {
+                    odd = Some(key);
+                }
+                key += 1;
+            });
+            if let Some(key) = odd {
                 let place = format!("animations[{a}].channels[{c}].sampler");
                 found.problems.push(Problem::new(place, format!("rotation {key} is not a unit quaternion")));
             }

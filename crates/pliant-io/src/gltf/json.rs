@@ -98,17 +98,21 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     }
 }
 
-/// Up to 16 numbers, kept in place: the bounds of an accessor.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Up to 16 numbers, the first four kept in place: the bounds of an accessor.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Numbers {
-    values: [f64; 16],
+    few: [f64; 4],
     len: usize,
+    many: Option<Box<[f64; 16]>>,
 }
 
 impl Deref for Numbers {
     type Target = [f64];
     fn deref(&self) -> &[f64] {
-        &self.values[..self.len]
+        match &self.many {
+            Some(many) => &many[..self.len],
+            None => &self.few[..self.len],
+        }
     }
 }
 
@@ -121,16 +125,14 @@ impl<'de> Deserialize<'de> for Numbers {
                 f.write_str("an array of at most 16 numbers")
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Numbers, A::Error> {
-                let mut numbers = Numbers { values: [0.0; 16], len: 0 };
+                let mut all = [0.0; 16];
+                let mut len = 0;
                 while let Some(value) = seq.next_element()? {
-                    let length = numbers.len;
-                    *numbers
-                        .values
-                        .get_mut(length)
-                        .ok_or_else(|| A::Error::invalid_length(length + 1, &self))? = value;
-                    numbers.len += 1;
+                    *all.get_mut(len).ok_or_else(|| A::Error::invalid_length(len + 1, &self))? = value;
+                    len += 1;
                 }
-                Ok(numbers)
+                let many = (len > 4).then(|| Box::new(all));
+                Ok(Numbers { few: [all[0], all[1], all[2], all[3]], len, many })
             }
         }
         from.deserialize_seq(Sequence)

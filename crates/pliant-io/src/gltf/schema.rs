@@ -13,11 +13,12 @@ pub(crate) struct Root<'a> {
     pub(crate) extensions_used: Vec<Str<'a>>,
     #[serde(borrow, default)]
     pub(crate) extensions_required: Vec<Str<'a>>,
-    #[serde(borrow, default)]
-    pub(crate) extensions: Extensions<'a>,
+    /// Not used, but must be objects.
+    #[serde(borrow, default, rename = "extensions")]
+    pub(crate) _extensions: Extensions<'a>,
     pub(crate) scene: Option<Whole>,
-    #[serde(borrow, default)]
-    pub(crate) scenes: List<Scene<'a>>,
+    #[serde(default)]
+    pub(crate) scenes: List<Scene>,
     #[serde(borrow, default)]
     pub(crate) nodes: List<Node<'a>>,
     #[serde(borrow, default)]
@@ -38,8 +39,8 @@ pub(crate) struct Root<'a> {
     pub(crate) textures: Vec<Texture>,
     #[serde(borrow, default)]
     pub(crate) images: Vec<Image<'a>>,
-    #[serde(default)]
-    pub(crate) samplers: Vec<AnyObject>,
+    #[serde(default, rename = "samplers")]
+    pub(crate) _samplers: Vec<AnyObject>,
     #[serde(default)]
     pub(crate) cameras: Vec<AnyObject>,
 }
@@ -56,9 +57,7 @@ pub(crate) struct Asset<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Scene<'a> {
-    #[serde(borrow)]
-    pub(crate) name: Option<Str<'a>>,
+pub(crate) struct Scene {
     #[serde(default)]
     pub(crate) nodes: List<Whole>,
 }

@@ -159,7 +159,11 @@ pub(crate) fn summarise(
     // The accessors of key times must have bounds: the last key need not be looked up.
     for animation in root.animations.iter() {
         let last = |s: &super::schema::Sampler| {
-            root.accessors.get(s.input.0).and_then(|a| a.max).and_then(|m| m.first().copied()).unwrap_or(0.0)
+            root.accessors
+                .get(s.input.0)
+                .and_then(|a| a.max.as_ref())
+                .and_then(|m| m.first().copied())
+                .unwrap_or(0.0)
         };
         summary.clips.push(ClipSummary {
             name: name(&animation.name),
@@ -167,10 +171,11 @@ pub(crate) fn summarise(
             channels: animation.channels.len(),
         });
     }
-    let reason = match blockers.first() {
-        Some(blocker) => Some(blocker.clone()),
-        None => missing_data(root, store).or_else(|| (summary.skinned_nodes == 0).then(no_skin)),
-    };
+    let missing = missing_data(root, store);
+    if let Some(problem) = &missing {
+        warnings.push(Warning::new(problem.place.clone(), problem.what.clone(), 1));
+    }
+    let reason = blockers.first().cloned().or(missing).or_else(|| (summary.skinned_nodes == 0).then(no_skin));
     summary.bakeable = reason.is_none();
     summary.reason = reason.map_or(String::new(), |r| r.to_string());
     summary

@@ -247,44 +247,31 @@ impl Check<'_, '_> {
             }
             let numbers = accessor.kind.numbers();
             for (name, bound) in [("min", &accessor.min), ("max", &accessor.max)] {
-                if bound.is_some_and(|b| b.len() != numbers) {
+                if bound.as_ref().is_some_and(|b| b.len() != numbers) {
                     self.problem(place(&format!(".{name}")), format!("needs {numbers} numbers"));
                 }
             }
             if accessor.normalized && matches!(accessor.component_type, Component::F32 | Component::U32) {
                 self.problem(place(".normalized"), "only 8 and 16 bit numbers can be normalised");
             }
-            match accessor.buffer_view {
-                Some(view) => {
-                    if self.refers(
-                        || place(".bufferView"),
-                        "buffer view",
-                        view.0,
-                        self.root.buffer_views.len(),
-                    ) {
-                        let stride = self.root.buffer_views[view.0].byte_stride.map_or(size, |s| s.0);
-                        if stride < size {
-                            self.problem(
-                                place(""),
-                                format!("elements of {size} bytes overlap at a stride of {stride}"),
-                            );
-                        }
-                        let component = accessor.component_type.size();
-                        self.span(
-                            &place(""),
-                            view.0,
-                            accessor.byte_offset.0,
-                            stride,
-                            size,
-                            accessor.count.0,
-                            component,
-                        );
-                    }
-                }
-                None if accessor.byte_offset.0 != 0 => {
+            let Some(view) = accessor.buffer_view else {
+                if accessor.byte_offset.0 != 0 {
                     self.problem(place(".byteOffset"), "needs a bufferView");
                 }
-                None => {}
+                self.sparse(i, accessor, size);
+                continue;
+            };
+            if self.refers(|| place(".bufferView"), "buffer view", view.0, self.root.buffer_views.len()) {
+                let stride = self.root.buffer_views[view.0].byte_stride.map_or(size, |s| s.0);
+                if stride < size {
+                    self.problem(
+                        place(""),
+                        format!("elements of {size} bytes overlap at a stride of {stride}"),
+                    );
+                }
+                let component = accessor.component_type.size();
+                let (offset, count) = (accessor.byte_offset.0, accessor.count.0);
+                self.span(|| place(""), view.0, offset, stride, size, count, component);
             }
             self.sparse(i, accessor, size);
         }
@@ -293,7 +280,7 @@ impl Check<'_, '_> {
     /// Checks that elements fit into a view and are aligned.
     fn span(
         &mut self,
-        place: &str,
+        place: impl Fn() -> String,
         view: usize,
         offset: usize,
         stride: usize,
@@ -311,12 +298,12 @@ impl Check<'_, '_> {
                 "{count} elements from byte {offset} do not fit into buffer view {view} of {} bytes",
                 about.byte_length.0
             );
-            self.problem(place.into(), what);
+            self.problem(place(), what);
         }
         // A decompressed view starts wherever it likes.
         let start = if about.meshopt().is_some() { 0 } else { about.byte_offset.0 % 8 };
-        if (start + offset % 8) % component != 0 {
-            self.problem(place.into(), format!("does not start at a multiple of {component} bytes"));
+        if !(start + offset % 8).is_multiple_of(component) {
+            self.problem(place(), format!("does not start at a multiple of {component} bytes"));
         }
     }
 
@@ -359,7 +346,7 @@ impl Check<'_, '_> {
                 if about.byte_stride.is_some() || about.target.is_some() {
                     self.problem(view_place(), "must have neither stride nor target");
                 }
-                self.span(&place(part), view, offset, size, size, count, component);
+                self.span(|| place(part), view, offset, size, size, count, component);
             }
         }
     }
@@ -604,7 +591,7 @@ impl Check<'_, '_> {
                 let allowed = [(Component::U8, false), (Component::U16, false), (Component::U32, false)];
                 self.format(&place, indices.0, Kind::Scalar, &allowed);
                 self.use_view(&place, accessor.buffer_view.map(|v| v.0), ViewUse::Index);
-                self.no_stride(&place, accessor);
+                self.no_stride(|| place.clone(), accessor);
             }
         }
         if primitive.extensions.draco.is_some()
@@ -663,10 +650,10 @@ impl Check<'_, '_> {
         }
     }
 
-    fn no_stride(&mut self, place: &str, accessor: &Accessor) {
+    fn no_stride(&mut self, place: impl Fn() -> String, accessor: &Accessor) {
         let view = accessor.buffer_view.and_then(|v| self.root.buffer_views.get(v.0));
         if view.is_some_and(|v| v.byte_stride.is_some()) {
-            self.problem(place.into(), "its buffer view must not have a stride");
+            self.problem(place(), "its buffer view must not have a stride");
         }
     }
 
@@ -702,7 +689,7 @@ impl Check<'_, '_> {
                 self.found.uses[bind.0].bind = true;
                 let accessor = &root.accessors[bind.0];
                 self.format(&bind_place, bind.0, Kind::Mat4, &[(Component::F32, false)]);
-                self.no_stride(&bind_place, accessor);
+                self.no_stride(|| bind_place.clone(), accessor);
                 if accessor.count.0 < skin.joints.len() {
                     let what = format!("{} matrices for {} joints", accessor.count.0, skin.joints.len());
                     self.problem(bind_place, what);
@@ -733,12 +720,12 @@ impl Check<'_, '_> {
                     if accessor.min.is_none() || accessor.max.is_none() {
                         self.problem(input(), "the accessor of key times needs min and max");
                     }
-                    self.no_stride(&input(), accessor);
+                    self.no_stride(input, accessor);
                 }
                 let output = || format!("animations[{a}].samplers[{s}].output");
                 if self.refers(output, "accessor", sampler.output.0, accessors) {
                     self.found.uses[sampler.output.0].output = true;
-                    self.no_stride(&output(), &root.accessors[sampler.output.0]);
+                    self.no_stride(output, &root.accessors[sampler.output.0]);
                 }
             }
             let mut targets: Vec<(usize, &str, usize)> = Vec::with_capacity(animation.channels.len());
@@ -753,7 +740,7 @@ impl Check<'_, '_> {
                 targets.push((node.0, &channel.target.path, c));
                 if sound {
                     self.channel(
-                        &place(""),
+                        || place(""),
                         node.0,
                         &channel.target.path,
                         &animation.samplers[channel.sampler.0],
@@ -770,7 +757,13 @@ impl Check<'_, '_> {
         }
     }
 
-    fn channel(&mut self, place: &str, node: usize, path: &str, sampler: &super::schema::Sampler) {
+    fn channel(
+        &mut self,
+        place: impl Fn() -> String,
+        node: usize,
+        path: &str,
+        sampler: &super::schema::Sampler,
+    ) {
         use Component::{F32, I8, I16, U8, U16};
         const FRACTIONS: [(Component, bool); 5] =
             [(F32, false), (I8, true), (U8, true), (I16, true), (U16, true)];
@@ -789,25 +782,25 @@ impl Check<'_, '_> {
                 let mesh = about.mesh.and_then(|m| root.meshes.get(m.0));
                 values = mesh.and_then(|m| m.primitives.first()).map_or(0, |p| p.targets.len());
                 if values == 0 {
-                    self.problem(format!("{place}.target"), format!("node {node} has no morph targets"));
+                    self.problem(format!("{}.target", place()), format!("node {node} has no morph targets"));
                     return;
                 }
                 (Kind::Scalar, &FRACTIONS[..])
             }
             _ => {
-                self.warn(format!("{place}.target.path"), format!("\"{path}\" is passed over"));
+                self.warn(format!("{}.target.path", place()), format!("\"{path}\" is passed over"));
                 return;
             }
         };
         if path != "weights" && about.matrix.is_some() {
             self.warn(
-                format!("{place}.target"),
+                format!("{}.target", place()),
                 format!("node {node} has a matrix: it is taken apart to be animated"),
             );
         }
         if output.kind != kind || !allowed.contains(&(output.component_type, output.normalized)) {
             let what = format!("{:?} of {:?} cannot be a {path}", output.kind, output.component_type);
-            self.problem(format!("{place}.sampler"), what);
+            self.problem(format!("{}.sampler", place()), what);
         }
         let per_key = if sampler.interpolation == Mode::CubicSpline { 3 } else { 1 } * values;
         if input.count.0.checked_mul(per_key) != Some(output.count.0) {
@@ -815,7 +808,7 @@ impl Check<'_, '_> {
                 "{} keys need {per_key} values each, but there are {}",
                 input.count.0, output.count.0
             );
-            self.problem(format!("{place}.sampler"), what);
+            self.problem(format!("{}.sampler", place()), what);
         }
     }
 

@@ -6,7 +6,7 @@ use pliant_io::{ReadError, gltf};
 use std::path::{Path, PathBuf};
 
 /// The folder of real files, if it is there.
-pub fn data() -> Option<PathBuf> {
+pub(crate) fn data() -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
     let path = std::env::var_os("PLIANT_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     if path.join("README.md").is_file() {
@@ -19,7 +19,7 @@ pub fn data() -> Option<PathBuf> {
 
 /// All files below a folder with one of these endings, in order.
 #[allow(dead_code, reason = "not every test binary lists files")]
-pub fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
+pub(crate) fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -37,11 +37,11 @@ pub fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
 }
 
 #[allow(dead_code, reason = "not every test binary reads characters")]
-pub fn read(path: &Path) -> Result<Loaded, ReadError> {
+pub(crate) fn read(path: &Path) -> Result<Loaded, ReadError> {
     gltf::read(std::fs::read(path).expect("a readable file"), &Folder::of(path))
 }
 
 #[allow(dead_code, reason = "not every test binary inspects")]
-pub fn inspect(path: &Path) -> Result<Summary, ReadError> {
+pub(crate) fn inspect(path: &Path) -> Result<Summary, ReadError> {
     gltf::inspect(std::fs::read(path).expect("a readable file"), &Folder::of(path))
 }

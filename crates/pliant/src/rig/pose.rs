@@ -14,6 +14,15 @@ pub struct Pose {
 }
 
 impl Pose {
+    /// The pose in which the skin was bound.
+    pub fn rest(character: &Character) -> Self {
+        let joints = character.skeleton().joints();
+        Self {
+            world_from_joint: joints.iter().map(|j| j.world_from_rest).collect(),
+            morph_weights: character.morphs().iter().map(|m| m.default_weight).collect(),
+        }
+    }
+
     /// The pose of a clip at `time` seconds, or the character's default pose.
     pub fn sample(character: &Character, clip: Option<&Clip>, time: f64) -> Self {
         let mut pose = Self::default();

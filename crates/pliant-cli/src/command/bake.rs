@@ -1,0 +1,295 @@
+//! `pliant bake`: sample pose, step, check, measure, write.
+
+use crate::Outcome;
+use crate::args::{BakeArgs, Common};
+use crate::load::{self, Input};
+use crate::motion::{self, Schedule};
+use crate::portrait::{Heat, Portrait};
+use crate::progress::Progress;
+use crate::report::{self, Milliseconds, Report, Run, StateHash};
+use anyhow::{Context, Result, ensure};
+use pliant::measure::{Judge, Options, Recorder};
+use pliant::method::{self, Shape, Stage};
+use pliant::rig::Pose;
+use pliant::simd;
+use pliant_io::cache::{self, FrameWriter};
+use pliant_io::files::{WholeFile, write_whole};
+use pliant_io::gltf::{BakedClip, GlbBake};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// One motion to bake.
+struct Take {
+    /// The character's clip; none for a still.
+    clip: Option<usize>,
+    name: String,
+    schedule: Schedule,
+}
+
+pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
+    let input = Input::open(&args.input)?;
+    input.warn(common);
+    let takes = takes(&input, args)?;
+    let frames: usize = takes.iter().map(|t| t.schedule.times.len()).sum();
+    let mut writer = Writer::create(&input, &takes, args, common)?;
+
+    let started = Instant::now();
+    let path = common.simd.unwrap_or_else(simd::Path::best);
+    let deformer = method::prepare(&args.method, &input.character, path)?;
+    let prepare_ms = milliseconds(started);
+
+    let judge = (args.report.is_some() || args.json).then(|| Judge::new(&input.character, Options::default()));
+    let mut record = Record::new(judge.as_ref());
+    let mut shape = Shape::rest(&input.character);
+    let mut progress = Progress::new("baking", frames, common.quiet);
+    for take in &takes {
+        let clip = take.clip.map(|index| &input.character.clips()[index]);
+        let mut instance = deformer.instance();
+        let mut pose = Pose::rest(&input.character);
+        for (index, &time) in take.schedule.times.iter().enumerate() {
+            let seconds = if index == 0 { 0.0 } else { 1.0 / take.schedule.fps };
+            if !args.rest {
+                pose.resample(&input.character, clip, time);
+                record.ms.push(timed(|finished| instance.step(&pose, seconds, &mut shape, finished)));
+            }
+            check_finite(&shape, &input, &take.name, time)?;
+            record.frame(time, &pose, &shape);
+            writer.push(&shape)?;
+            progress.step();
+        }
+    }
+    drop(progress);
+    let written = writer.finish()?;
+
+    if let Some(judge) = &judge {
+        let worst = record.worst.take();
+        let summary = record.recorder.take().map(Recorder::finish).context("nothing was measured")?;
+        let character = &input.character;
+        let run = Run {
+            character: input.name.clone(),
+            clip: Some(takes.iter().map(|t| &t.name[..]).collect::<Vec<_>>().join(", ")),
+            method: args.method.clone(),
+            fps: Some(takes[0].schedule.fps),
+            vertices: character.surface().positions().len(),
+            triangles: character.surface().triangles().len(),
+            tets: None,
+            threads: rayon::current_num_threads(),
+            prepare_ms,
+            ms: record.ms,
+            joint_names: character.skeleton().joints().iter().map(|j| j.name.clone()).collect(),
+            warnings: input.warnings.iter().map(ToString::to_string).collect(),
+            state_hash: record.hash.hex(),
+        };
+        let report = Report::new(run, &summary);
+        if let Some(path) = &args.report {
+            let text = match load::extension(path).as_str() {
+                "html" => report::html(&report, &pictures(&input, judge, worst)?),
+                _ => report.json()?,
+            };
+            write_whole(&[(path.clone(), text.into_bytes())]).with_context(|| path.display().to_string())?;
+        }
+        if args.json {
+            use std::io::Write;
+            writeln!(std::io::stdout(), "{}", report.json()?)?;
+        }
+        if !report.flagged_frames.is_empty() {
+            return Ok(Outcome::Flagged);
+        }
+    }
+    if !common.quiet && !args.json {
+        eprintln!("wrote {}", described(&written));
+    }
+    Ok(Outcome::Done)
+}
+
+fn takes(input: &Input, args: &BakeArgs) -> Result<Vec<Take>> {
+    let clips = input.character.clips();
+    let chosen = if args.rest { vec![] } else { motion::choose(&input.character, args.clip.as_deref())? };
+    let take = |clip: Option<usize>| -> Result<Take> {
+        let schedule = Schedule::new(clip.map(|i| &clips[i]), args.fps, args.start, args.end)?;
+        let name = match clip {
+            Some(i) if !clips[i].name().is_empty() => clips[i].name().to_owned(),
+            Some(i) => format!("clip {i}"),
+            None if args.rest => "rest".to_owned(),
+            None => "default pose".to_owned(),
+        };
+        Ok(Take { clip, name, schedule })
+    };
+    if chosen.is_empty() {
+        return Ok(vec![take(None)?]);
+    }
+    chosen.into_iter().map(|i| take(Some(i))).collect()
+}
+
+/// Where the frames go: one GLB for all takes, or a cache for each.
+enum Writer {
+    Glb(Box<GlbBake<WholeFile>>),
+    Caches {
+        /// Those to come, next one last, each with the frames it takes.
+        ahead: Vec<(Box<dyn FrameWriter>, usize)>,
+        full: Vec<Box<dyn FrameWriter>>,
+        pushed: usize,
+    },
+}
+
+impl Writer {
+    fn create(input: &Input, takes: &[Take], args: &BakeArgs, common: &Common) -> Result<Self> {
+        let output = &args.output;
+        let named = || output.display().to_string();
+        let Some(format) = cache::Format::of(output) else {
+            let baked: Vec<BakedClip> = takes
+                .iter()
+                .map(|t| BakedClip { clip: t.clip, name: &t.name, times: &t.schedule.times })
+                .collect();
+            let sink = WholeFile::create(output).with_context(named)?;
+            let files = input.files.as_ref();
+            let (writer, warnings) =
+                GlbBake::new(sink, &input.document, &input.character, files, &baked).with_context(named)?;
+            load::warn(&warnings, common);
+            return Ok(Self::Glb(Box::new(writer)));
+        };
+        let mut ahead = Vec::new();
+        for take in takes {
+            let path = if takes.len() > 1 { beside(output, &take.name) } else { output.clone() };
+            let times = &take.schedule.times;
+            let writer = cache::create(&path, format, &input.character, times).with_context(named)?;
+            ahead.push((writer, times.len()));
+        }
+        ahead.reverse();
+        Ok(Self::Caches { ahead, full: vec![], pushed: 0 })
+    }
+
+    fn push(&mut self, shape: &Shape) -> Result<()> {
+        match self {
+            Self::Glb(writer) => writer.push(shape)?,
+            Self::Caches { ahead, full, pushed } => {
+                let (writer, frames) = ahead.last_mut().context("more frames than were announced")?;
+                writer.push(shape)?;
+                *pushed += 1;
+                if *pushed == *frames {
+                    *pushed = 0;
+                    full.extend(ahead.pop().map(|(writer, _)| writer));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing appears on disk before this.
+    fn finish(self) -> Result<Vec<PathBuf>> {
+        match self {
+            Self::Glb(writer) => Ok(vec![writer.finish()?.commit()?]),
+            Self::Caches { full, .. } => {
+                let mut written = Vec::new();
+                for writer in full {
+                    written.extend(writer.finish()?);
+                }
+                Ok(written)
+            }
+        }
+    }
+}
+
+/// `out.pc2` and a clip's name make `out-walk.pc2`.
+fn beside(output: &Path, name: &str) -> PathBuf {
+    let safe: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+    let stem = output.file_stem().unwrap_or_default().to_string_lossy();
+    let ending = output.extension().unwrap_or_default().to_string_lossy();
+    output.with_file_name(format!("{stem}-{safe}.{ending}"))
+}
+
+fn described(written: &[PathBuf]) -> String {
+    match written {
+        [] => "nothing".to_owned(),
+        [one] => one.display().to_string(),
+        [first, .., last] => format!("{} files, {} to {}", written.len(), first.display(), last.display()),
+    }
+}
+
+fn check_finite(shape: &Shape, input: &Input, clip: &str, time: f64) -> Result<()> {
+    let bad = shape.positions.iter().zip(&shape.normals).position(|(p, n)| !(p.is_finite() && n.is_finite()));
+    if let Some(vertex) = bad {
+        let joint = input.character.weights().of(vertex).next().map(|(slot, _)| {
+            let joint = input.character.slots()[slot as usize].joint as usize;
+            input.character.skeleton().joints()[joint].name.clone()
+        });
+        let joint = joint.unwrap_or_default();
+        ensure!(false, "vertex {vertex} is not finite at {time} s of '{clip}': check joint '{joint}' of the input");
+    }
+    Ok(())
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}
+
+/// How long a step takes, and its stages.
+fn timed(step: impl FnOnce(&mut dyn FnMut(Stage))) -> Milliseconds {
+    let started = Instant::now();
+    let mut spent = Milliseconds::default();
+    let mut last = started;
+    step(&mut |stage| {
+        let ms = match stage {
+            Stage::Skin => &mut spent.skin,
+            Stage::Solve => &mut spent.solve,
+            Stage::Embed => &mut spent.embed,
+        };
+        *ms = Some(ms.unwrap_or(0.0) + milliseconds(last));
+        last = Instant::now();
+    });
+    spent.total = milliseconds(started);
+    spent
+}
+
+/// A frame worth a picture.
+struct Worst {
+    time: f64,
+    stretch: f64,
+    pose: Pose,
+    shape: Shape,
+}
+
+/// What is kept of the frames as they go by.
+struct Record<'a> {
+    hash: StateHash,
+    ms: Vec<Milliseconds>,
+    recorder: Option<Recorder<'a>>,
+    worst: Option<Worst>,
+}
+
+impl<'a> Record<'a> {
+    fn new(judge: Option<&'a Judge>) -> Self {
+        let recorder = judge.map(Judge::record);
+        Self { hash: StateHash::default(), ms: vec![], recorder, worst: None }
+    }
+
+    fn frame(&mut self, time: f64, pose: &Pose, shape: &Shape) {
+        let Some(recorder) = &mut self.recorder else { return };
+        self.hash.frame(&shape.positions);
+        let stretch = recorder.frame(time, pose, &shape.positions).edge_stretch.map_or(0.0, |s| s.max);
+        if self.worst.as_ref().is_none_or(|w| stretch > w.stretch) {
+            self.worst = Some(Worst { time, stretch, pose: pose.clone(), shape: shape.clone() });
+        }
+    }
+}
+
+/// Rest, worst frame, and what is wrong with it, by one camera.
+fn pictures(input: &Input, judge: &Judge, worst: Option<Worst>) -> Result<Vec<(String, Vec<u8>)>> {
+    let Some(worst) = worst else { return Ok(vec![]) };
+    let rest = Shape::rest(&input.character);
+    let rest_pose = Pose::rest(&input.character);
+    let portrait = Portrait::new(input, 640, 640);
+    let stretch = judge.stretch(&worst.pose, &worst.shape.positions);
+    let volume = judge.volume_field(&worst.pose, &worst.shape.positions);
+    let at = format!("most stretched frame, at {:.3} s", worst.time);
+    let shot = |caption: &str, shape: &Shape, pose: &Pose, heat| -> Result<(String, Vec<u8>)> {
+        Ok((caption.to_owned(), portrait.take(shape, pose, heat)?.to_png()?))
+    };
+    let (shape, pose) = (&worst.shape, &worst.pose);
+    Ok(vec![
+        shot("rest", &rest, &rest_pose, None)?,
+        shot(&at, shape, pose, None)?,
+        shot(&format!("stretch, {at}"), shape, pose, Some((Heat::Stretch, &stretch[..])))?,
+        shot(&format!("volume, {at}"), shape, pose, Some((Heat::Volume, &volume[..])))?,
+    ])
+}

@@ -1,0 +1,117 @@
+//! `pliant inspect`: what is in a file, and what will not work, before anything runs.
+
+use crate::Outcome;
+use crate::args::{Common, InspectArgs};
+use crate::load::{self, Format, Input};
+use anyhow::{Context, Result};
+use pliant::asset::Character;
+use pliant_io::files::Folder;
+use pliant_io::{Warning, bvh, gltf, obj};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io::Write;
+
+pub(crate) fn run(args: &InspectArgs, _: &Common) -> Result<Outcome> {
+    let path = &args.input.file;
+    let named = || path.display().to_string();
+    let about = if load::sample_name(path).is_some() || args.input.skeleton.is_some() {
+        let input = Input::open(&args.input)?;
+        rigged(&input.character, &input.warnings)
+    } else {
+        match Format::of(path).ok_or_else(|| load::unknown_format(path))? {
+            Format::Gltf => {
+                let summary = gltf::inspect(load::bytes(path)?, &Folder::of(path)).with_context(named)?;
+                value(&summary)?
+            }
+            Format::Obj => {
+                let mesh = obj::read(&load::bytes(path)?).with_context(named)?;
+                let mut about = value(&mesh.summary())?;
+                about["bakeable"] = json!(false);
+                about["reason"] = json!("an OBJ has no skeleton: give one with --skeleton");
+                with_warnings(about, &mesh.warnings)
+            }
+            Format::Bvh => {
+                let motion = bvh::read(&load::bytes(path)?).with_context(named)?;
+                let mut about = value(&motion.summary())?;
+                about["bakeable"] = json!(true);
+                with_warnings(about, &motion.warnings)
+            }
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&about)?)?;
+    } else {
+        writeln!(out, "{}", named())?;
+        print(&mut out, &about, 1)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn value(about: &impl Serialize) -> Result<Value> {
+    Ok(serde_json::to_value(about)?)
+}
+
+fn with_warnings(mut about: Value, warnings: &[Warning]) -> Value {
+    about["warnings"] = warnings.iter().map(|w| w.to_string()).collect();
+    about
+}
+
+fn rigged(character: &Character, warnings: &[Warning]) -> Value {
+    let clips: Vec<Value> = character
+        .clips()
+        .iter()
+        .map(|c| json!({ "name": c.name(), "seconds": c.end(), "channels": c.channels().len() }))
+        .collect();
+    let deforming = character.skeleton().joints().iter().filter(|j| j.deforms).count();
+    let about = json!({
+        "vertices": character.surface().positions().len(),
+        "triangles": character.surface().triangles().len(),
+        "parts": character.parts().len(),
+        "joints": deforming,
+        "influences_max": character.weights().max_influences(),
+        "morphs": character.morphs().len(),
+        "clips": clips,
+        "bakeable": true,
+    });
+    with_warnings(about, warnings)
+}
+
+/// The same for people: one fact a line, lists short.
+fn print(out: &mut impl Write, about: &Value, depth: usize) -> std::io::Result<()> {
+    let Some(map) = about.as_object() else { return Ok(()) };
+    let indent = "  ".repeat(depth);
+    for (key, value) in map {
+        let key = key.replace('_', " ");
+        match value {
+            Value::Null => {}
+            Value::Array(list) if list.is_empty() => {}
+            Value::Object(_) => {
+                writeln!(out, "{indent}{key}:")?;
+                print(out, value, depth + 1)?;
+            }
+            Value::Array(list) if list.iter().any(|v| v.is_object() || v.as_str().is_some_and(|s| s.len() > 30)) => {
+                writeln!(out, "{indent}{key}: {}", list.len())?;
+                for item in list {
+                    writeln!(out, "{indent}  {}", one_line(item))?;
+                }
+            }
+            _ => writeln!(out, "{indent}{key}: {}", one_line(value))?,
+        }
+    }
+    Ok(())
+}
+
+fn one_line(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Array(list) => list.iter().map(one_line).collect::<Vec<_>>().join(", "),
+        Value::Object(map) => {
+            let facts = map.iter().filter(|(_, v)| !v.is_null());
+            facts.map(|(k, v)| format!("{} {}", k.replace('_', " "), one_line(v))).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}

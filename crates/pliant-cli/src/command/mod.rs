@@ -1,0 +1,7 @@
+//! One file per command.
+
+pub(crate) mod bake;
+pub(crate) mod bench;
+pub(crate) mod inspect;
+pub(crate) mod picture;
+pub(crate) mod sample;

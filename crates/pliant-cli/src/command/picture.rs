@@ -1,0 +1,51 @@
+//! `pliant picture`: a still.
+
+use crate::Outcome;
+use crate::args::{Common, HeatArg, PictureArgs, ViewArg};
+use crate::load::Input;
+use crate::motion;
+use crate::picture::View;
+use crate::portrait::{Heat, Portrait};
+use anyhow::{Context, Result, ensure};
+use pliant::measure::{Judge, Options};
+use pliant::method::{self, Shape};
+use pliant::rig::Pose;
+use pliant::simd;
+use pliant_io::files::write_whole;
+
+pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
+    let input = Input::open(&args.input)?;
+    input.warn(common);
+    let character = &input.character;
+    let mut shape = Shape::rest(character);
+    let mut pose = Pose::rest(character);
+    if let Some(time) = args.time.or(args.clip.is_some().then_some(0.0)) {
+        ensure!(time.is_finite() && time >= 0.0, "--time {time}: must be 0 or more");
+        let clip = motion::choose(character, args.clip.as_deref())?.first().map(|&i| &character.clips()[i]);
+        pose.resample(character, clip, time);
+        let path = common.simd.unwrap_or_else(simd::Path::best);
+        method::prepare(&args.method, character, path)?.instance().step(&pose, 0.0, &mut shape, &mut |_| {});
+    }
+    let heat = match args.heat {
+        HeatArg::None => None,
+        HeatArg::Stretch => Some(Heat::Stretch),
+        HeatArg::Volume => Some(Heat::Volume),
+    };
+    let values = heat.map(|heat| {
+        let judge = Judge::new(character, Options { self_intersections: false });
+        match heat {
+            Heat::Stretch => (heat, judge.stretch(&pose, &shape.positions)),
+            Heat::Volume => (heat, judge.volume_field(&pose, &shape.positions)),
+        }
+    });
+    let view = match args.view {
+        ViewArg::Front => View::Front,
+        ViewArg::Side => View::Side,
+        ViewArg::Back => View::Back,
+        ViewArg::Quarter => View::Quarter,
+    };
+    let portrait = Portrait::new(&input, args.size.0, args.size.1).view(view, args.edges);
+    let image = portrait.take(&shape, &pose, values.as_ref().map(|(heat, values)| (*heat, &values[..])))?;
+    write_whole(&[(args.output.clone(), image.to_png()?)]).with_context(|| args.output.display().to_string())?;
+    Ok(Outcome::Done)
+}

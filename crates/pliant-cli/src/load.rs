@@ -1,0 +1,143 @@
+//! Any character file, opened one way.
+
+use crate::args::{Common, InputArgs};
+use crate::picture::{self, Texture};
+use anyhow::{Context, Result, anyhow, bail};
+use glam::Vec2;
+use pliant::asset::Character;
+use pliant::zoo;
+use pliant_io::files::{Folder, NoFiles, read_limited};
+use pliant_io::gltf::Document;
+use pliant_io::gltf::Prop;
+use pliant_io::rigging::{self, Rigged};
+use pliant_io::{Files, Warning, bvh, gltf, obj};
+use std::path::Path;
+
+/// Larger files than this (4 GiB, glTF's own limit for a GLB) are refused unread.
+pub(crate) const MAX_FILE_BYTES: u64 = u32::MAX as u64;
+
+/// The formats that are told apart by their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Gltf,
+    Obj,
+    Bvh,
+}
+
+impl Format {
+    /// By the ending; `None` for endings nobody here reads.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        match extension(path).as_str() {
+            "glb" | "gltf" | "vrm" => Some(Self::Gltf),
+            "obj" => Some(Self::Obj),
+            "bvh" => Some(Self::Bvh),
+            _ => None,
+        }
+    }
+}
+
+/// A file's ending in lower case.
+pub(crate) fn extension(path: &Path) -> String {
+    path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// A file's bytes, or why not, by name.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
+    read_limited(path, MAX_FILE_BYTES).with_context(|| format!("{}: cannot read it", path.display()))
+}
+
+/// A character ready to be deformed, and the glTF document that its output is made from.
+pub(crate) struct Input {
+    pub(crate) name: String,
+    pub(crate) character: Character,
+    pub(crate) document: Document,
+    /// The files that the document may still refer to (images).
+    pub(crate) files: Box<dyn Files>,
+    /// Meshes without a skin, which ride on joints.
+    pub(crate) props: Vec<Prop>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl Input {
+    pub(crate) fn open(args: &InputArgs) -> Result<Self> {
+        let path = &args.file;
+        if let Some(name) = sample_name(path) {
+            return Self::from_character(zoo::character(name, None)?, name.to_owned(), vec![]);
+        }
+        let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+        let named = || path.display().to_string();
+        let format = Format::of(path).ok_or_else(|| unknown_format(path))?;
+        if format != Format::Obj && args.skeleton.is_some() {
+            bail!("{}: --skeleton is for an OBJ; this file brings its own", named());
+        }
+        match format {
+            Format::Gltf => {
+                let files = Folder::of(path);
+                let loaded = gltf::read(bytes(path)?, &files).with_context(named)?;
+                Ok(Self {
+                    name,
+                    character: loaded.character,
+                    document: loaded.document,
+                    files: Box::new(files),
+                    props: vec![],
+                    warnings: loaded.warnings,
+                })
+            }
+            Format::Bvh => {
+                let rigged = bvh::read(&bytes(path)?).and_then(bvh::stick_character).with_context(named)?;
+                Self::from_character(rigged.character, name, rigged.warnings)
+            }
+            Format::Obj => {
+                let Some(skeleton) = &args.skeleton else {
+                    bail!("{}: an OBJ has no skeleton; give one with --skeleton (.tgf, .bvh or .mhskel)", named());
+                };
+                let rigged = rig_obj(path, skeleton, args.weights_file.as_deref())?;
+                Self::from_character(rigged.character, name, rigged.warnings)
+            }
+        }
+    }
+
+    /// Says what is odd about it.
+    pub(crate) fn warn(&self, common: &Common) {
+        warn(&self.warnings, common);
+    }
+
+    pub(crate) fn texture(&self, _: usize) -> Option<(Vec<Vec2>, Texture)> { None }
+
+    /// A character that has no glTF document gets one.
+    fn from_character(character: Character, name: String, warnings: Vec<Warning>) -> Result<Self> {
+        let file = gltf::write_character(&character)?;
+        let document = gltf::read(file, &NoFiles)?.document;
+        Ok(Self { name, character, document, files: Box::new(NoFiles), props: vec![], warnings })
+    }
+}
+
+/// An OBJ with a skeleton and weights from files of their own.
+fn rig_obj(path: &Path, skeleton: &Path, weights: Option<&Path>) -> Result<Rigged> {
+    let mesh = obj::read(&bytes(path)?).with_context(|| path.display().to_string())?;
+    let rig = rigging::read_skeleton(&skeleton.to_string_lossy(), &bytes(skeleton)?, &mesh)
+        .with_context(|| skeleton.display().to_string())?;
+    let weights = weights
+        .map(|file| {
+            rigging::read_weights(&file.to_string_lossy(), &bytes(file)?, &mesh, &rig)
+                .with_context(|| file.display().to_string())
+        })
+        .transpose()?;
+    rigging::assemble(&mesh, rig, weights.as_ref()).with_context(|| path.display().to_string())
+}
+
+/// Says on standard error what is odd, unless asked to be quiet.
+pub(crate) fn warn(warnings: &[Warning], common: &Common) {
+    if !common.quiet {
+        warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    }
+}
+
+/// The sample that `sample:NAME` stands for.
+pub(crate) fn sample_name(path: &Path) -> Option<&str> {
+    path.to_str()?.strip_prefix("sample:")
+}
+
+pub(crate) fn unknown_format(path: &Path) -> anyhow::Error {
+    anyhow!("{}: unknown kind of file; a character is .glb, .gltf, .vrm, .obj or .bvh", path.display())
+}

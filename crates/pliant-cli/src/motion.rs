@@ -1,0 +1,126 @@
+//! Which clips of a character, and at which moments.
+
+use anyhow::{Result, bail};
+use pliant::asset::{Character, Clip};
+
+/// Frames a second where neither the user nor the file says.
+const DEFAULT_FPS: f64 = 30.0;
+
+/// More frames than this are a mistake (a wrong unit, or a broken key time), not a wish.
+const MAX_FRAMES: f64 = 1e6;
+
+/// The clips that `--clip` names, as indices; none means the default pose.
+pub(crate) fn choose(character: &Character, wish: Option<&str>) -> Result<Vec<usize>> {
+    let clips = character.clips();
+    match wish {
+        None => Ok(if clips.is_empty() { vec![] } else { vec![0] }),
+        Some("all") if !clips.is_empty() => Ok((0..clips.len()).collect()),
+        Some(wish) => {
+            // A name wins over an index: a clip may be called "1".
+            let by_name = clips.iter().position(|c| c.name() == wish);
+            let by_index = || wish.parse::<usize>().ok().filter(|&i| i < clips.len());
+            match by_name.or_else(by_index) {
+                Some(index) => Ok(vec![index]),
+                None if clips.is_empty() => bail!("there is no clip '{wish}': the file has none"),
+                None => bail!("there is no clip '{wish}'; there are {}", names(clips)),
+            }
+        }
+    }
+}
+
+fn names(clips: &[Clip]) -> String {
+    const SHOWN: usize = 12;
+    let mut list: Vec<String> =
+        clips.iter().take(SHOWN).enumerate().map(|(i, c)| format!("{i} '{}'", c.name())).collect();
+    if clips.len() > SHOWN {
+        list.push(format!("and {} more", clips.len() - SHOWN));
+    }
+    list.join(", ")
+}
+
+/// The moments to bake of one clip.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Schedule {
+    /// Frames a second.
+    pub(crate) fps: f64,
+    /// Seconds from the clip's start: `start + i/fps`.
+    pub(crate) times: Vec<f64>,
+}
+
+impl Schedule {
+    /// Frames from `start` to `end` of a clip at `fps`; one frame at 0 where there is no clip.
+    pub(crate) fn new(
+        clip: Option<&Clip>,
+        fps: Option<f64>,
+        start: Option<f64>,
+        end: Option<f64>,
+    ) -> Result<Self> {
+        let fps = fps.or(clip.and_then(Clip::frame_rate)).unwrap_or(DEFAULT_FPS);
+        if !(fps.is_finite() && (1e-3..=1e5).contains(&fps)) {
+            bail!("--fps {fps}: must lie between 0.001 and 100000");
+        }
+        let last = clip.map_or(0.0, Clip::end);
+        let (start, end) = (start.unwrap_or(0.0), end.unwrap_or(last));
+        if !(start.is_finite() && end.is_finite() && 0.0 <= start && start <= end) {
+            bail!("--start {start} --end {end}: must be in order, from 0 on (the clip ends at {last} s)");
+        }
+        if start > last + 1e-6 {
+            bail!("--start {start}: the clip ends at {last} s");
+        }
+        let end = end.min(last.max(start));
+        // A whole number of frames may come out a rounding short.
+        let count = ((end - start) * fps + 1e-6).floor() + 1.0;
+        if count > MAX_FRAMES {
+            bail!("{count} frames are too many: lower --fps or cut with --start and --end");
+        }
+        Ok(Self { fps, times: (0..count as usize).map(|i| start + i as f64 / fps).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant::asset::{Channel, Interpolation, Target, Track};
+
+    fn clip(end: f32) -> Clip {
+        let track = Track::new(Interpolation::Linear, 3, vec![0.0, end], vec![0.0; 6]).unwrap();
+        Clip::new("c".into(), vec![Channel { target: Target::Translation(0), track }])
+    }
+
+    #[test]
+    fn a_whole_number_of_frames_includes_the_last() {
+        let times = Schedule::new(Some(&clip(0.7)), Some(10.0), None, None).unwrap().times;
+        assert_eq!(times.len(), 8);
+        assert!((times[7] - 0.7).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_cut_gives_the_frames_of_the_whole() {
+        let whole = Schedule::new(Some(&clip(2.0)), None, None, None).unwrap();
+        let cut = Schedule::new(Some(&clip(2.0)), None, Some(0.5), Some(1.0)).unwrap();
+        assert_eq!(whole.times.len(), 61);
+        assert_eq!(cut.times.len(), 16);
+        for time in cut.times {
+            assert!(whole.times.iter().any(|t| (t - time).abs() < 1e-9));
+        }
+    }
+
+    #[test]
+    fn no_clip_is_one_frame() {
+        assert_eq!(Schedule::new(None, None, None, None).unwrap().times, [0.0]);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for (fps, start, end) in [
+            (Some(0.0), None, None),
+            (Some(f64::NAN), None, None),
+            (Some(1e9), None, None),
+            (None, Some(-1.0), None),
+            (None, Some(1.0), Some(0.5)),
+            (None, Some(3.0), None),
+        ] {
+            assert!(Schedule::new(Some(&clip(2.0)), fps, start, end).is_err(), "{fps:?} {start:?} {end:?}");
+        }
+    }
+}

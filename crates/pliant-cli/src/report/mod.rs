@@ -1,0 +1,269 @@
+//! What a bake has to say about itself: JSON for programs, HTML for people.
+
+mod chart;
+mod html;
+
+pub(crate) use html::html;
+
+use glam::Vec3;
+use pliant::measure::{self, Summary, VolumeSource};
+use serde::Serialize;
+use xxhash_rust::xxh3::Xxh3;
+
+/// A clip baked by a method. What does not apply is null.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Report {
+    pub(crate) generator: String,
+    pub(crate) character: String,
+    pub(crate) clip: Option<String>,
+    pub(crate) method: String,
+    pub(crate) fps: Option<f64>,
+    pub(crate) frames: usize,
+    pub(crate) vertices: usize,
+    pub(crate) triangles: usize,
+    pub(crate) tets: Option<usize>,
+    pub(crate) threads: usize,
+    pub(crate) prepare_ms: f64,
+    /// Means over frames.
+    pub(crate) ms_per_frame: Milliseconds,
+    pub(crate) volume_error_percent: Option<MaxMean>,
+    pub(crate) tet_volume_error_percent: Option<MaxMean>,
+    pub(crate) volume_error_before_overlap_percent: Option<MaxMean>,
+    pub(crate) volume_source: Option<&'static str>,
+    pub(crate) inverted_tets_max: Option<usize>,
+    pub(crate) min_det_f: Option<f64>,
+    /// Length over rest.
+    pub(crate) edge_stretch: Option<Stretch>,
+    pub(crate) area_ratio: Option<Range>,
+    pub(crate) joint_section_min: Option<f64>,
+    pub(crate) joint_section_max: Option<f64>,
+    pub(crate) joint_sections: Vec<JointSection>,
+    pub(crate) self_intersections_max: Option<Crossings>,
+    pub(crate) kinetic_energy_max: Option<f64>,
+    pub(crate) residual_mean: Option<f64>,
+    pub(crate) flagged_frames: Vec<usize>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) state_hash: String,
+    /// Seconds, per frame.
+    pub(crate) times: Vec<f64>,
+    pub(crate) per_frame: Vec<Frame>,
+}
+
+/// One frame of a report.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Frame {
+    pub(crate) frame: usize,
+    /// Seconds.
+    pub(crate) time: f64,
+    pub(crate) ms: Option<Milliseconds>,
+    pub(crate) volume_error_percent: Option<f64>,
+    pub(crate) tet_volume_error_percent: Option<f64>,
+    pub(crate) volume_error_before_overlap_percent: Option<f64>,
+    pub(crate) inverted_tets: Option<usize>,
+    pub(crate) min_det_f: Option<f64>,
+    pub(crate) edge_stretch: Option<Stretch>,
+    pub(crate) area_ratio: Option<Range>,
+    pub(crate) joint_section_min: Option<f64>,
+    pub(crate) joint_section_max: Option<f64>,
+    pub(crate) self_intersections: Option<Crossings>,
+    pub(crate) kinetic_energy: Option<f64>,
+    pub(crate) residual: Option<f64>,
+}
+
+/// Time by stage; null for stages that a method does not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(crate) struct Milliseconds {
+    pub(crate) total: f64,
+    pub(crate) skin: Option<f64>,
+    pub(crate) solve: Option<f64>,
+    pub(crate) embed: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct MaxMean {
+    pub(crate) max: f64,
+    pub(crate) mean: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Stretch {
+    pub(crate) max: f64,
+    pub(crate) p99: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Range {
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Crossings {
+    pub(crate) adjacent: usize,
+    pub(crate) other: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct JointSection {
+    pub(crate) joint: String,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+impl From<measure::MaxMean> for MaxMean {
+    fn from(m: measure::MaxMean) -> Self {
+        Self { max: m.max, mean: m.mean }
+    }
+}
+
+impl From<measure::Stretch> for Stretch {
+    fn from(m: measure::Stretch) -> Self {
+        Self { max: m.max, p99: m.p99 }
+    }
+}
+
+impl From<measure::Range> for Range {
+    fn from(m: measure::Range) -> Self {
+        Self { min: m.min, max: m.max }
+    }
+}
+
+impl From<measure::Crossings> for Crossings {
+    fn from(m: measure::Crossings) -> Self {
+        Self { adjacent: m.adjacent, other: m.other }
+    }
+}
+
+/// What the judge does not know about a bake.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Run {
+    pub(crate) character: String,
+    pub(crate) clip: Option<String>,
+    pub(crate) method: String,
+    pub(crate) fps: Option<f64>,
+    pub(crate) vertices: usize,
+    pub(crate) triangles: usize,
+    pub(crate) tets: Option<usize>,
+    pub(crate) threads: usize,
+    pub(crate) prepare_ms: f64,
+    /// Per frame; may be shorter than the clip.
+    pub(crate) ms: Vec<Milliseconds>,
+    /// Names by joint.
+    pub(crate) joint_names: Vec<String>,
+    /// Said before those of the judge.
+    pub(crate) warnings: Vec<String>,
+    /// From [`StateHash::hex`].
+    pub(crate) state_hash: String,
+}
+
+impl Report {
+    /// The report of a run that was judged.
+    pub(crate) fn new(run: Run, summary: &Summary) -> Self {
+        let joint_name = |joint: u32| {
+            let given = run.joint_names.get(joint as usize).filter(|n| !n.is_empty());
+            given.cloned().unwrap_or_else(|| format!("joint {joint}"))
+        };
+        let sections = summary.sections.iter();
+        let joint_sections =
+            sections.map(|s| JointSection { joint: joint_name(s.joint), min: s.min, max: s.max }).collect();
+        let frames = summary.frames.iter().zip(&summary.times).enumerate();
+        let per_frame = frames.map(|(frame, (m, &time))| Frame {
+            frame,
+            time,
+            ms: run.ms.get(frame).copied(),
+            volume_error_percent: m.volume_error_percent,
+            tet_volume_error_percent: m.tet_volume_error_percent,
+            volume_error_before_overlap_percent: m.volume_error_before_overlap_percent,
+            inverted_tets: m.inverted_tets,
+            min_det_f: m.min_det_f,
+            edge_stretch: m.edge_stretch.map(Into::into),
+            area_ratio: m.area_ratio.map(Into::into),
+            joint_section_min: m.section().map(|s| s.min),
+            joint_section_max: m.section().map(|s| s.max),
+            self_intersections: m.self_intersections.map(Into::into),
+            kinetic_energy: m.kinetic_energy,
+            residual: m.residual,
+        });
+        Self {
+            generator: concat!("pliant ", env!("CARGO_PKG_VERSION")).to_owned(),
+            frames: summary.frames.len(),
+            times: summary.times.clone(),
+            per_frame: per_frame.collect(),
+            joint_sections,
+            character: run.character,
+            clip: run.clip,
+            method: run.method,
+            fps: run.fps,
+            vertices: run.vertices,
+            triangles: run.triangles,
+            tets: run.tets,
+            threads: run.threads,
+            prepare_ms: run.prepare_ms,
+            ms_per_frame: Milliseconds::mean(&run.ms),
+            volume_error_percent: summary.volume_error_percent.map(Into::into),
+            tet_volume_error_percent: summary.tet_volume_error_percent.map(Into::into),
+            volume_error_before_overlap_percent: summary.volume_error_before_overlap_percent.map(Into::into),
+            volume_source: summary.volume_source.map(|s| match s {
+                VolumeSource::Skin => "skin",
+                VolumeSource::Tets => "tets",
+            }),
+            inverted_tets_max: summary.inverted_tets_max,
+            min_det_f: summary.min_det_f,
+            edge_stretch: summary.edge_stretch.map(Into::into),
+            area_ratio: summary.area_ratio.map(Into::into),
+            joint_section_min: summary.section.map(|s| s.min),
+            joint_section_max: summary.section.map(|s| s.max),
+            self_intersections_max: summary.self_intersections_max.map(Into::into),
+            kinetic_energy_max: summary.kinetic_energy_max,
+            residual_mean: summary.residual_mean,
+            flagged_frames: summary.flagged_frames.clone(),
+            warnings: run.warnings.into_iter().chain(summary.warnings.iter().cloned()).collect(),
+            state_hash: run.state_hash,
+        }
+    }
+
+    /// As indented JSON.
+    pub(crate) fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self)
+    }
+}
+
+impl Milliseconds {
+    /// Means, each over the frames that have the stage.
+    pub(crate) fn mean(of: &[Self]) -> Self {
+        let stage = |value: fn(&Self) -> Option<f64>| {
+            let (sum, count) = of.iter().filter_map(value).fold((0.0, 0), |(s, n), v| (s + v, n + 1));
+            (count > 0).then(|| sum / f64::from(count))
+        };
+        Self {
+            total: stage(|m| Some(m.total)).unwrap_or(0.0),
+            skin: stage(|m| m.skin),
+            solve: stage(|m| m.solve),
+            embed: stage(|m| m.embed),
+        }
+    }
+}
+
+/// XXH3-64 of the positions of all frames in order, as little-endian f32: two runs with one hash gave the same skin.
+#[derive(Clone, Default)]
+pub(crate) struct StateHash(Xxh3);
+
+impl StateHash {
+    /// Takes in the next frame.
+    pub(crate) fn frame(&mut self, positions: &[Vec3]) {
+        if cfg!(target_endian = "little") {
+            self.0.update(bytemuck::cast_slice(positions));
+        } else {
+            let bytes = positions.iter().flat_map(|p| p.to_array()).flat_map(f32::to_le_bytes);
+            self.0.update(&bytes.collect::<Vec<u8>>());
+        }
+    }
+
+    /// Sixteen hexadecimal digits.
+    pub(crate) fn hex(&self) -> String {
+        format!("{:016x}", self.0.digest())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,470 @@
+//! The kernels, written once for every register width. Operation by operation they do what `plain` does.
+//!
+//! A batch's numbers (a matrix each, or a dual quaternion and a scale) are blended first, one of three ways:
+//! - neighbours mostly hang on the same few joints: then each joint is taken for all sixteen vertices, those that do
+//!   not hang on it with weight zero;
+//! - else each vertex sums the entries of its joints as they lie in memory (one to four registers, no gather), and
+//!   sixteen vertices are turned to one register a number;
+//! - or, where registers can hold tables (AVX-512) and the joints fit, sixteen vertices look each number up.
+
+use super::pack::{BATCH, CHUNK, Kind, Pack, TABLE, Vectors};
+use super::{LENGTH_SQUARED_MAX, LENGTH_SQUARED_MIN};
+use crate::simd::{Lanes, Tables, transpose};
+use glam::Vec3;
+
+/// Numbers an entry: a matrix's twelve, or a dual quaternion's eight and a scale's six.
+pub(super) const NUMBERS: usize = 16;
+
+/// What an influence adds to a vertex's blend, in the order in which the methods below read it.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Entry(pub [f32; NUMBERS]);
+
+/// A table of entries, number by number.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+pub(super) struct EntryTable([[f32; TABLE]; 12]);
+
+impl EntryTable {
+    /// The table of the listed entries.
+    pub(super) fn new(list: &[u16], entries: &[Entry]) -> Self {
+        let mut table = Self([[0.0; TABLE]; 12]);
+        for (place, &entry) in list.iter().enumerate().take(TABLE) {
+            for (number, row) in table.0.iter_mut().enumerate() {
+                row[place] = entries[entry as usize].0[number];
+            }
+        }
+        table
+    }
+}
+
+/// What a step's kernels read.
+pub(super) struct Job<'a> {
+    pub pack: &'a Pack,
+    /// As many as `pack.entries`.
+    pub entries: &'a [Entry],
+    /// The table of all entries, where they are few enough.
+    pub table: Option<&'a EntryTable>,
+    /// Rest positions, a batch each.
+    pub positions: &'a [Vectors],
+    /// Rest normals, a batch each.
+    pub normals: &'a [Vectors],
+}
+
+/// Skins a chunk. Writes positions, and normals unless that slice is empty.
+///
+/// # Safety
+/// The machine must have the kernel's instructions; the job's parts must belong together, and the outputs be the
+/// chunk's.
+pub(super) type Kernel = unsafe fn(job: &Job<'_>, chunk: usize, positions: &mut [Vec3], normals: &mut [Vec3]);
+
+/// What is made of a vertex's blended numbers.
+pub(super) trait Method {
+    /// How many numbers of an entry count.
+    const COUNT: usize;
+    /// The posed position.
+    unsafe fn position<V: Lanes>(m: &[V; NUMBERS], p: [V; 3]) -> [V; 3];
+    /// The posed unit normal.
+    unsafe fn normal<V: Lanes>(m: &[V; NUMBERS], n: [V; 3]) -> [V; 3];
+}
+
+/// Numbers are the rows of a matrix.
+pub(super) struct Linear;
+
+/// Numbers are a rotation, its dual part, and a symmetric scale (xx yy zz xy xz yz).
+pub(super) struct Dual;
+
+impl Method for Linear {
+    const COUNT: usize = 12;
+
+    #[inline(always)]
+    unsafe fn position<V: Lanes>(m: &[V; NUMBERS], p: [V; 3]) -> [V; 3] {
+        // SAFETY: the caller has the instructions.
+        unsafe {
+            let x = dot([m[0], m[1], m[2]], p).add(m[3]);
+            let y = dot([m[4], m[5], m[6]], p).add(m[7]);
+            let z = dot([m[8], m[9], m[10]], p).add(m[11]);
+            unsigned_zeros([x, y, z])
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn normal<V: Lanes>(m: &[V; NUMBERS], n: [V; 3]) -> [V; 3] {
+        // SAFETY: the caller has the instructions.
+        unsafe {
+            let (r0, r1, r2) = ([m[0], m[1], m[2]], [m[4], m[5], m[6]], [m[8], m[9], m[10]]);
+            let (c0, c1, c2) = (cross(r1, r2), cross(r2, r0), cross(r0, r1));
+            let v = turned([dot(c0, n), dot(c1, n), dot(c2, n)], dot(r0, c0));
+            unsigned_zeros(unit_or(v, n))
+        }
+    }
+}
+
+impl Method for Dual {
+    const COUNT: usize = 14;
+
+    #[inline(always)]
+    unsafe fn position<V: Lanes>(m: &[V; NUMBERS], p: [V; 3]) -> [V; 3] {
+        let (r, w, d, dw) = ([m[0], m[1], m[2]], m[3], [m[4], m[5], m[6]], m[7]);
+        let [xx, yy, zz, xy, xz, yz] = [m[8], m[9], m[10], m[11], m[12], m[13]];
+        // SAFETY: the caller has the instructions.
+        unsafe {
+            let v = [dot([xx, xy, xz], p), dot([xy, yy, yz], p), dot([xz, yz, zz], p)];
+            let inner = add(add(cross(r, v), scale(v, w)), d);
+            let moved = sub(add(cross(r, inner), scale(d, w)), scale(r, dw));
+            unsigned_zeros(add(v, scale(moved, two_over_square(m))))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn normal<V: Lanes>(m: &[V; NUMBERS], n: [V; 3]) -> [V; 3] {
+        let (r, w) = ([m[0], m[1], m[2]], m[3]);
+        let [xx, yy, zz, xy, xz, yz] = [m[8], m[9], m[10], m[11], m[12], m[13]];
+        // SAFETY: the caller has the instructions.
+        unsafe {
+            let (xz_yz, xy_yz, xy_xz) = (xz.mul(yz), xy.mul(yz), xy.mul(xz));
+            let c0 = [yy.mul(zz).sub(yz.mul(yz)), xz_yz.sub(xy.mul(zz)), xy_yz.sub(xz.mul(yy))];
+            let c1 = [c0[1], xx.mul(zz).sub(xz.mul(xz)), xy_xz.sub(xx.mul(yz))];
+            let c2 = [c0[2], c1[2], xx.mul(yy).sub(xy.mul(xy))];
+            let v = turned([dot(c0, n), dot(c1, n), dot(c2, n)], dot([xx, xy, xz], c0));
+            let v = unit_or(v, n);
+            let inner = add(cross(r, v), scale(v, w));
+            unsigned_zeros(add(v, scale(cross(r, inner), two_over_square(m))))
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn two_over_square<V: Lanes>(m: &[V; NUMBERS]) -> V {
+    // SAFETY: the caller has the instructions.
+    unsafe {
+        let square = dot([m[0], m[1], m[2]], [m[0], m[1], m[2]]).add(m[3].mul(m[3]));
+        V::splat(2.0).div(square)
+    }
+}
+
+#[inline(always)]
+unsafe fn dot<V: Lanes>(a: [V; 3], b: [V; 3]) -> V {
+    // SAFETY: the caller has the instructions.
+    unsafe { a[0].mul(b[0]).add(a[1].mul(b[1])).add(a[2].mul(b[2])) }
+}
+
+#[inline(always)]
+unsafe fn cross<V: Lanes>(a: [V; 3], b: [V; 3]) -> [V; 3] {
+    // SAFETY: the caller has the instructions.
+    unsafe {
+        [
+            a[1].mul(b[2]).sub(a[2].mul(b[1])),
+            a[2].mul(b[0]).sub(a[0].mul(b[2])),
+            a[0].mul(b[1]).sub(a[1].mul(b[0])),
+        ]
+    }
+}
+
+#[inline(always)]
+unsafe fn add<V: Lanes>(a: [V; 3], b: [V; 3]) -> [V; 3] {
+    // SAFETY: the caller has the instructions.
+    unsafe { [a[0].add(b[0]), a[1].add(b[1]), a[2].add(b[2])] }
+}
+
+#[inline(always)]
+unsafe fn sub<V: Lanes>(a: [V; 3], b: [V; 3]) -> [V; 3] {
+    // SAFETY: the caller has the instructions.
+    unsafe { [a[0].sub(b[0]), a[1].sub(b[1]), a[2].sub(b[2])] }
+}
+
+#[inline(always)]
+unsafe fn scale<V: Lanes>(a: [V; 3], s: V) -> [V; 3] {
+    // SAFETY: the caller has the instructions.
+    unsafe { [a[0].mul(s), a[1].mul(s), a[2].mul(s)] }
+}
+
+#[inline(always)]
+unsafe fn unsigned_zeros<V: Lanes>(a: [V; 3]) -> [V; 3] {
+    // SAFETY: the caller has the instructions.
+    unsafe { add(a, [V::splat(0.0); 3]) }
+}
+
+/// The other way where `sign` is below zero, not where it is minus zero.
+#[inline(always)]
+unsafe fn turned<V: Lanes>(a: [V; 3], sign: V) -> [V; 3] {
+    // SAFETY: the caller has the instructions.
+    unsafe {
+        let sign = sign.add(V::splat(0.0));
+        [a[0].turn(sign), a[1].turn(sign), a[2].turn(sign)]
+    }
+}
+
+#[inline(always)]
+unsafe fn unit_or<V: Lanes>(a: [V; 3], fallback: [V; 3]) -> [V; 3] {
+    // SAFETY: the caller has the instructions.
+    unsafe {
+        let square = dot(a, a);
+        let [x, y, z] = scale(a, V::splat(1.0).div(square.sqrt()));
+        let (long, short) =
+            (square.ge(V::splat(LENGTH_SQUARED_MIN)), V::splat(LENGTH_SQUARED_MAX).ge(square));
+        [
+            V::select(long, V::select(short, x, fallback[0]), fallback[0]),
+            V::select(long, V::select(short, y, fallback[1]), fallback[1]),
+            V::select(long, V::select(short, z, fallback[2]), fallback[2]),
+        ]
+    }
+}
+
+/// Skins a chunk, of any number of entries.
+#[inline(always)]
+pub(super) unsafe fn rows<V: Lanes, M: Method>(
+    job: &Job<'_>,
+    chunk: usize,
+    positions: &mut [Vec3],
+    normals: &mut [Vec3],
+) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { skin::<V, M, _>(&Rows(job.entries), job, chunk, positions, normals) }
+}
+
+/// Skins a chunk by matrices looked up in registers, or by summing rows where it has too many.
+#[inline(always)]
+pub(super) unsafe fn tabled<V: Tables>(
+    job: &Job<'_>,
+    chunk: usize,
+    positions: &mut [Vec3],
+    normals: &mut [Vec3],
+) {
+    const { assert!(V::WIDTH == BATCH) };
+    let Kind::Table(list) = &job.pack.kinds[chunk] else {
+        // SAFETY: the caller's promise, passed on.
+        return unsafe { rows::<V, Linear>(job, chunk, positions, normals) };
+    };
+    let own;
+    let table = match job.table {
+        Some(table) => table,
+        None => {
+            own = EntryTable::new(list, job.entries);
+            &own
+        }
+    };
+    // SAFETY: the caller's promise, passed on.
+    unsafe { skin::<V, Linear, _>(table, job, chunk, positions, normals) }
+}
+
+#[inline(always)]
+unsafe fn skin<V: Lanes, M: Method, S: Source<V, M>>(
+    source: &S,
+    job: &Job<'_>,
+    chunk: usize,
+    positions: &mut [Vec3],
+    normals: &mut [Vec3],
+) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        if normals.is_empty() {
+            skin_with::<V, M, S, false>(source, job, chunk, positions, normals);
+        } else {
+            skin_with::<V, M, S, true>(source, job, chunk, positions, normals);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn skin_with<V: Lanes, M: Method, S: Source<V, M>, const NORMALS: bool>(
+    source: &S,
+    job: &Job<'_>,
+    chunk: usize,
+    positions: &mut [Vec3],
+    normals: &mut [Vec3],
+) {
+    let mut numbers = Numbers([[0.0; BATCH]; NUMBERS]);
+    // A last batch that is short goes by way of these.
+    let (mut last_positions, mut last_normals) = ([Vec3::ZERO; BATCH], [Vec3::ZERO; BATCH]);
+    let first = chunk * (CHUNK / BATCH);
+    for index in 0..positions.len().div_ceil(BATCH) {
+        let (at, batch) = (index * BATCH, &job.pack.batches[first + index]);
+        let count = batch.count as usize;
+        let slots = job.pack.slots[batch.slots as usize..].as_ptr();
+        let shares = job.pack.shares[batch.shares as usize..].as_ptr().cast::<f32>();
+        let full = at + BATCH <= positions.len();
+        let to = if full { positions[at..].as_mut_ptr() } else { last_positions.as_mut_ptr() }.cast::<f32>();
+        let normals_to = match NORMALS && full {
+            true => normals[at..at + BATCH].as_mut_ptr(),
+            false => last_normals.as_mut_ptr(),
+        };
+        // SAFETY: by the making of the pack, slots and shares are as many as the batch says, and slots name entries;
+        // both outputs have room for a batch.
+        unsafe {
+            // The usual counts spelled out, for loops without branches.
+            if batch.shared {
+                let entries = job.entries.as_ptr();
+                match count {
+                    1 => share::<V, M>(1, entries, slots, shares, &mut numbers),
+                    2 => share::<V, M>(2, entries, slots, shares, &mut numbers),
+                    3 => share::<V, M>(3, entries, slots, shares, &mut numbers),
+                    4 => share::<V, M>(4, entries, slots, shares, &mut numbers),
+                    5 => share::<V, M>(5, entries, slots, shares, &mut numbers),
+                    6 => share::<V, M>(6, entries, slots, shares, &mut numbers),
+                    n => share::<V, M>(n, entries, slots, shares, &mut numbers),
+                }
+            } else {
+                match count {
+                    2 => source.blend(2, slots, shares, &mut numbers),
+                    3 => source.blend(3, slots, shares, &mut numbers),
+                    4 => source.blend(4, slots, shares, &mut numbers),
+                    n => source.blend(n, slots, shares, &mut numbers),
+                }
+            }
+            for lane in (0..BATCH).step_by(V::WIDTH) {
+                let mut m = [V::splat(0.0); NUMBERS];
+                for number in 0..M::COUNT {
+                    m[number] = V::load(numbers.0[number].as_ptr().add(lane));
+                }
+                let p = load_vectors::<V>(&job.positions[first + index], lane);
+                let [x, y, z] = M::position(&m, p);
+                V::store_xyz(x, y, z, to.add(3 * lane));
+                if NORMALS {
+                    let n = load_vectors::<V>(&job.normals[first + index], lane);
+                    let [x, y, z] = M::normal(&m, n);
+                    V::store_xyz(x, y, z, normals_to.cast::<f32>().add(3 * lane));
+                }
+            }
+        }
+    }
+    let rest = positions.len() % BATCH;
+    let at = positions.len() - rest;
+    positions[at..].copy_from_slice(&last_positions[..rest]);
+    if NORMALS {
+        normals[at..].copy_from_slice(&last_normals[..rest]);
+    }
+}
+
+#[inline(always)]
+unsafe fn load_vectors<V: Lanes>(vectors: &Vectors, lane: usize) -> [V; 3] {
+    let [x, y, z] = &vectors.0;
+    // SAFETY: `lane` is a multiple of the width below sixteen.
+    unsafe { [V::load(x.as_ptr().add(lane)), V::load(y.as_ptr().add(lane)), V::load(z.as_ptr().add(lane))] }
+}
+
+/// Blended numbers of sixteen vertices.
+#[repr(C, align(64))]
+struct Numbers([[f32; BATCH]; NUMBERS]);
+
+/// Blends entries that all sixteen vertices share: `count` slots, and as many rows of shares.
+#[inline(always)]
+unsafe fn share<V: Lanes, M: Method>(
+    count: usize,
+    entries: *const Entry,
+    slots: *const u16,
+    shares: *const f32,
+    numbers: &mut Numbers,
+) {
+    // Four numbers of two registers of vertices at a time fill half of sixteen registers: no spills, and enough sums
+    // under way to hide an addition's latency.
+    let step = if 2 * V::WIDTH <= BATCH { 2 * V::WIDTH } else { V::WIDTH };
+    for lane in (0..BATCH).step_by(step) {
+        for row in (0..M::COUNT).step_by(4) {
+            // SAFETY: slots name entries; rows of shares are sixteen long.
+            unsafe {
+                let mut low = [V::splat(0.0); 4];
+                let mut high = [V::splat(0.0); 4];
+                for k in 0..count {
+                    let entry = entries.add(usize::from(slots.add(k).read())).cast::<f32>().add(row);
+                    let share = V::load(shares.add(k * BATCH + lane));
+                    let share_high = V::load(shares.add(k * BATCH + lane + step - V::WIDTH));
+                    for n in 0..4 {
+                        if row + n < M::COUNT {
+                            let number = V::splat(entry.add(n).read());
+                            let (part, part_high) = (share.mul(number), share_high.mul(number));
+                            low[n] = if k == 0 { part } else { low[n].add(part) };
+                            if step > V::WIDTH {
+                                high[n] = if k == 0 { part_high } else { high[n].add(part_high) };
+                            }
+                        }
+                    }
+                }
+                for n in 0..4 {
+                    if row + n < M::COUNT {
+                        let to = numbers.0[row + n].as_mut_ptr().add(lane);
+                        low[n].store(to);
+                        if step > V::WIDTH {
+                            high[n].store(to.add(V::WIDTH));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where the numbers of batches that share no slots come from.
+trait Source<V: Lanes, M: Method> {
+    /// Blends a batch: `slots` and `shares` hold `count` rows of sixteen.
+    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, numbers: &mut Numbers);
+}
+
+/// Entries summed as they lie, vertex by vertex.
+struct Rows<'a>(&'a [Entry]);
+
+impl<V: Lanes, M: Method> Source<V, M> for Rows<'_> {
+    #[inline(always)]
+    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, numbers: &mut Numbers) {
+        let entries = self.0.as_ptr();
+        let registers = M::COUNT.div_ceil(V::WIDTH);
+        let mut sums = [Entry([0.0; NUMBERS]); BATCH];
+        for lane in 0..BATCH {
+            // SAFETY: slots name entries; an entry is a whole number of registers.
+            unsafe {
+                let entry = entries.add(usize::from(slots.add(lane).read())).cast::<f32>();
+                let share = V::splat(shares.add(lane).read());
+                let mut total = [share; 4];
+                for r in 0..registers {
+                    total[r] = share.mul(V::load(entry.add(r * V::WIDTH)));
+                }
+                for k in 1..count {
+                    let entry = entries.add(usize::from(slots.add(k * BATCH + lane).read())).cast::<f32>();
+                    let share = V::splat(shares.add(k * BATCH + lane).read());
+                    for r in 0..registers {
+                        total[r] = total[r].add(share.mul(V::load(entry.add(r * V::WIDTH))));
+                    }
+                }
+                for r in 0..registers {
+                    total[r].store(sums[lane].0.as_mut_ptr().add(r * V::WIDTH));
+                }
+            }
+        }
+        for lane in (0..BATCH).step_by(V::WIDTH) {
+            for row in (0..M::COUNT).step_by(4) {
+                // SAFETY: `WIDTH` sums from `lane` on; lane `4 g + k` is number `k` of group `g`.
+                unsafe {
+                    let at = sums.as_ptr().add(lane).cast::<f32>().add(row);
+                    let columns = transpose(
+                        V::load_groups(at, 4 * NUMBERS),
+                        V::load_groups(at.add(NUMBERS), 4 * NUMBERS),
+                        V::load_groups(at.add(2 * NUMBERS), 4 * NUMBERS),
+                        V::load_groups(at.add(3 * NUMBERS), 4 * NUMBERS),
+                    );
+                    for n in 0..4 {
+                        columns[n].store(numbers.0[row + n].as_mut_ptr().add(lane));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<V: Tables> Source<V, Linear> for EntryTable {
+    #[inline(always)]
+    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, numbers: &mut Numbers) {
+        for number in 0..12 {
+            // SAFETY: a row of the table is two registers.
+            unsafe {
+                let low = V::load(self.0[number].as_ptr());
+                let high = V::load(self.0[number].as_ptr().add(V::WIDTH));
+                let mut total = V::lookup(low, V::load_index(slots), high).mul(V::load(shares));
+                for k in 1..count {
+                    let found = V::lookup(low, V::load_index(slots.add(k * BATCH)), high);
+                    total = total.add(V::load(shares.add(k * BATCH)).mul(found));
+                }
+                total.store(numbers.0[number].as_mut_ptr());
+            }
+        }
+    }
+}

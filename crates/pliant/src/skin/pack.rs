@@ -1,0 +1,199 @@
+//! The prepared skin: vertices in batches of sixteen, the same for every width of register.
+
+use super::influences::Influences;
+use glam::Vec3;
+
+/// Vertices a batch: the widest register there is.
+pub(super) const BATCH: usize = 16;
+
+/// Vertices a parallel task: a few microseconds of work, and enough tasks for a few threads at 10k vertices.
+pub(super) const CHUNK: usize = 64 * BATCH;
+
+/// Entries that a table in two 16-lane registers holds.
+pub(super) const TABLE: usize = 32;
+
+/// Entries that a `u16` can name.
+const ENTRIES_MAX: usize = 1 << 16;
+
+/// Sixteen vectors, one register a component.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Vectors(pub [[f32; BATCH]; 3]);
+
+impl Vectors {
+    /// Packs vectors; the last one fills up the last batch.
+    pub(super) fn pack(vectors: &[Vec3]) -> Vec<Self> {
+        let pack_batch = |batch: &[Vec3]| {
+            let mut packed = Self([[0.0; BATCH]; 3]);
+            for lane in 0..BATCH {
+                packed.set(lane, batch[lane.min(batch.len() - 1)]);
+            }
+            packed
+        };
+        vectors.chunks(BATCH).map(pack_batch).collect()
+    }
+
+    /// Sets one of the sixteen.
+    pub(super) fn set(&mut self, lane: usize, v: Vec3) {
+        for (component, value) in self.0.iter_mut().zip(v.to_array()) {
+            component[lane] = value;
+        }
+    }
+}
+
+/// One weight of each vertex of a batch.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Shares(pub [f32; BATCH]);
+
+/// Sixteen vertices' influences.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Batch {
+    /// The first of its rows in [`Pack::shares`].
+    pub shares: u32,
+    /// How many rows.
+    pub count: u32,
+    /// The first of its slots in [`Pack::slots`].
+    pub slots: u32,
+    /// One slot a row, for all sixteen; else one per vertex and row.
+    pub shared: bool,
+}
+
+/// What the slots of a chunk's batches, where not shared, are numbers of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    /// Entries, as shared slots are.
+    Rows,
+    /// Places in this list of at most [`TABLE`] entries.
+    Table(Vec<u16>),
+    /// Nothing: the chunk needs entries that have no number, and the plain code takes it.
+    Plain,
+}
+
+/// Influences, batch by batch. Where a vertex has fewer than its batch, weight zero fills up.
+#[derive(Debug, Default)]
+pub(super) struct Pack {
+    pub batches: Vec<Batch>,
+    pub slots: Vec<u16>,
+    pub shares: Vec<Shares>,
+    /// What an entry is made from: the largest influence of a vertex (where that matters) and the influence itself.
+    pub entries: Vec<[u16; 2]>,
+    /// One per chunk.
+    pub kinds: Vec<Kind>,
+}
+
+/// What a path prefers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    /// Whether an entry depends on the vertex's largest influence.
+    pub by_lead: bool,
+    /// Whether registers can hold tables.
+    pub tables: bool,
+    /// A batch's slots are shared where they are at most this many times the influences of its vertex with the most.
+    pub sharing: f32,
+}
+
+impl Pack {
+    pub(super) fn new(influences: &Influences, layout: Layout) -> Self {
+        let count = influences.vertex_count();
+        let keys = |vertex: usize| {
+            let lead = if layout.by_lead { influences.lead(vertex) } else { 0 };
+            influences.of(vertex).map(move |(slot, weight)| ([lead, slot], weight))
+        };
+        let mut entries: Vec<[u16; 2]> = Vec::new();
+        for first in (0..count).step_by(CHUNK) {
+            entries.extend((first..count.min(first + CHUNK)).flat_map(|v| keys(v).map(|(key, _)| key)));
+            // Chunk by chunk, so that the list stays short.
+            entries.sort_unstable();
+            entries.dedup();
+        }
+        entries.truncate(ENTRIES_MAX);
+        // A key past the end of a list that was cut is not found.
+        let entry_of = |key: [u16; 2]| entries.binary_search(&key).ok().map(|entry| entry as u16);
+
+        let mut pack = Self::default();
+        let mut lanes: Vec<Vec<(u16, f32)>> = vec![Vec::new(); BATCH];
+        for first in (0..count).step_by(CHUNK) {
+            let last = count.min(first + CHUNK);
+            let first_batch = pack.batches.len();
+            let mut plain = false;
+            for batch in (first..last).step_by(BATCH) {
+                for (lane, of_lane) in lanes.iter_mut().enumerate() {
+                    of_lane.clear();
+                    for (key, weight) in keys((batch + lane).min(last - 1)) {
+                        let entry = entry_of(key);
+                        plain |= entry.is_none();
+                        of_lane.push((entry.unwrap_or(0), weight));
+                    }
+                }
+                pack.push(&lanes, layout.sharing);
+            }
+            let kind = match plain {
+                true => Kind::Plain,
+                false if layout.tables => pack.tabulate(first_batch, entries.len()),
+                false => Kind::Rows,
+            };
+            pack.kinds.push(kind);
+        }
+        pack.entries = entries;
+        pack
+    }
+
+    fn push(&mut self, lanes: &[Vec<(u16, f32)>], sharing: f32) {
+        let most = lanes.iter().map(Vec::len).max().unwrap_or(0);
+        let mut distinct: Vec<u16> = lanes.iter().flatten().map(|influence| influence.0).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let shared = distinct.len() as f32 <= sharing * most as f32;
+        let count = if shared { distinct.len() } else { most };
+        self.batches.push(Batch {
+            shares: self.shares.len() as u32,
+            count: count as u32,
+            slots: self.slots.len() as u32,
+            shared,
+        });
+        for row in 0..count {
+            let mut shares = Shares([0.0; BATCH]);
+            for (lane, influences) in lanes.iter().enumerate() {
+                let influence = match shared {
+                    true => influences.iter().copied().find(|influence| influence.0 == distinct[row]),
+                    false => influences.get(row).copied(),
+                };
+                shares.0[lane] = influence.map_or(0.0, |influence| influence.1);
+                if !shared {
+                    // A filler names an entry that the vertex has anyway.
+                    let filler = influences.first().map_or(0, |influence| influence.0);
+                    self.slots.push(influence.map_or(filler, |influence| influence.0));
+                }
+            }
+            self.shares.push(shares);
+        }
+        if shared {
+            self.slots.extend(&distinct);
+        }
+    }
+
+    /// Renumbers the slots of a chunk's batches into a table of their own, where they are few enough.
+    fn tabulate(&mut self, first_batch: usize, entries: usize) -> Kind {
+        if entries <= TABLE {
+            return Kind::Table((0..entries as u16).collect());
+        }
+        let own = |batch: &&Batch| !batch.shared;
+        let range = |batch: &Batch| batch.slots as usize..(batch.slots + batch.count * BATCH as u32) as usize;
+        let mut used: Vec<u16> = Vec::new();
+        for batch in self.batches[first_batch..].iter().filter(own) {
+            used.extend(&self.slots[range(batch)]);
+            used.sort_unstable();
+            used.dedup();
+            if used.len() > TABLE {
+                return Kind::Rows;
+            }
+        }
+        for batch in self.batches[first_batch..].iter().filter(own) {
+            for slot in &mut self.slots[range(batch)] {
+                *slot = used.binary_search(slot).unwrap_or(0) as u16;
+            }
+        }
+        Kind::Table(used)
+    }
+}
