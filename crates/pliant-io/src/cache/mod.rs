@@ -265,8 +265,8 @@ fn short_times(times: &[f64]) -> Result<Vec<f32>, WriteError> {
     }
 }
 
-/// Positions as little-endian bytes.
-fn write_positions(sink: &mut impl Write, positions: &[Vec3]) -> std::io::Result<()> {
+/// Positions (or normals) as little-endian bytes.
+pub(crate) fn write_positions(sink: &mut impl Write, positions: &[Vec3]) -> std::io::Result<()> {
     if cfg!(target_endian = "little") {
         return sink.write_all(bytemuck::cast_slice(positions));
     }
@@ -274,4 +274,4 @@ fn write_positions(sink: &mut impl Write, positions: &[Vec3]) -> std::io::Result
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

@@ -5,6 +5,8 @@ mod scene;
 
 use super::Document;
 use super::out::{Accessor, CHUNK_HEAD, F32, FILE_HEAD, View, glb_head, time_bounds, vector_bounds};
+use crate::cache::{FrameWriter, write_positions};
+use crate::files::WholeFile;
 use crate::{Files, Warning, WriteError};
 use glam::Vec3;
 use pack::Packed;
@@ -16,11 +18,12 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io::{Cursor, Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// More morph targets than this make viewers choke.
 const MAX_FRAMES: usize = 2_000;
-/// Most characters that an f32 takes in JSON ("-0.0000123456789" and the like), less those of the "0.0" it stands for.
-const NUMBER_ROOM: usize = 24 - 3;
+/// Most characters that an f32 takes in JSON ("-1234567800000000.0"), less those of the "0.0" it stands for.
+const NUMBER_ROOM: usize = 20 - 3;
 /// A vector of three f32.
 const VECTOR: u64 = 12;
 
@@ -60,7 +63,8 @@ pub struct GlbBake<W> {
     first: usize,
     frames: usize,
     pushed: usize,
-    bytes: Vec<u8>,
+    /// One frame's, kept to save allocations.
+    deltas: Vec<Vec3>,
 }
 
 /// The JSON: what came from the input as values, and the new accessors.
@@ -163,7 +167,7 @@ impl<W: Write + Seek> GlbBake<W> {
             first: 0,
             frames,
             pushed: 0,
-            bytes: Vec::new(),
+            deltas: Vec::new(),
         };
         let old_len = file.data_len;
         let mut fresh = Vec::new();
@@ -176,7 +180,7 @@ impl<W: Write + Seek> GlbBake<W> {
                 image.insert("mimeType".into(), kind.into());
             }
         }
-        fresh.extend(file.add_rest());
+        fresh.extend(file.add_rest()?);
         fresh.extend(file.add_keys(&times, &nodes));
         file.add_targets();
         file.finish_map();
@@ -219,9 +223,9 @@ impl<W: Write + Seek> GlbBake<W> {
     }
 
     /// The rest pose, which the targets add to.
-    fn add_rest(&mut self) -> Option<Vec<u8>> {
+    fn add_rest(&mut self) -> Result<Option<Vec<u8>>, WriteError> {
         if self.targets.is_empty() {
-            return None;
+            return Ok(None);
         }
         let view = self.place(View::vectors(0, self.vectors() * VECTOR));
         let mut bytes = Vec::new();
@@ -229,14 +233,14 @@ impl<W: Write + Seek> GlbBake<W> {
             let Target { ref vertices, normals, .. } = self.targets[index];
             let (range, count) = (vertices.clone(), vertices.len());
             let at = bytes.len() as u64;
-            put_vectors(&mut bytes, self.rest.positions[range.clone()].iter().copied());
+            write_positions(&mut bytes, &self.rest.positions[range.clone()])?;
             let bounds = vector_bounds(self.rest.positions[range.clone()].iter().copied());
             let position = Accessor { byte_offset: at, ..Accessor::new(view, F32, "VEC3", count) };
             let position = self.root.accessor(position.bounded(bounds));
             let mut attributes = vec![("POSITION", position)];
             if normals {
                 let at = bytes.len() as u64;
-                put_vectors(&mut bytes, self.rest.normals[range].iter().copied());
+                write_positions(&mut bytes, &self.rest.normals[range])?;
                 let normal = Accessor { byte_offset: at, ..Accessor::new(view, F32, "VEC3", count) };
                 attributes.push(("NORMAL", self.root.accessor(normal)));
             }
@@ -246,7 +250,7 @@ impl<W: Write + Seek> GlbBake<W> {
                 }
             }
         }
-        Some(bytes)
+        Ok(Some(bytes))
     }
 
     /// One sampler per clip that shows frame after frame, which all baked nodes share.
@@ -374,7 +378,7 @@ impl<W: Write + Seek> GlbBake<W> {
         WriteError::check_length("normals of a frame", vertices, frame.normals.len())?;
         let per_frame: usize = self.targets.iter().map(|t| 1 + usize::from(t.normals)).sum();
         let mut accessor = self.first + self.pushed * per_frame;
-        self.bytes.clear();
+        self.deltas.clear();
         for target in &self.targets {
             let range = target.vertices.clone();
             let arrays = [
@@ -382,21 +386,23 @@ impl<W: Write + Seek> GlbBake<W> {
                 ("normal", &frame.normals, &self.rest.normals),
             ];
             for (what, moved, rest) in arrays.into_iter().take(1 + usize::from(target.normals)) {
-                let deltas = || moved[range.clone()].iter().zip(&rest[range.clone()]).map(|(&a, &b)| a - b);
-                if let Some(vertex) = deltas().position(|d| !d.is_finite()) {
+                let from = self.deltas.len();
+                self.deltas
+                    .extend(moved[range.clone()].iter().zip(&rest[range.clone()]).map(|(&a, &b)| a - b));
+                let deltas = &self.deltas[from..];
+                if let Some(vertex) = deltas.iter().position(|d| !d.is_finite()) {
                     let vertex = vertex + range.start;
                     return Err(WriteError::NotFinite { what, vertex, frame: self.pushed });
                 }
                 if what == "position" {
-                    let (min, max) = vector_bounds(deltas());
+                    let (min, max) = vector_bounds(deltas.iter().copied());
                     let accessor = &mut self.root.new[accessor];
                     (accessor.min, accessor.max) = (Some(min), Some(max));
                 }
-                put_vectors(&mut self.bytes, deltas());
                 accessor += 1;
             }
         }
-        self.sink.write_all(&self.bytes)?;
+        write_positions(&mut self.sink, &self.deltas)?;
         self.pushed += 1;
         Ok(())
     }
@@ -415,12 +421,18 @@ impl<W: Write + Seek> GlbBake<W> {
     }
 }
 
-fn pad(sink: &mut impl Write, count: u64) -> std::io::Result<()> {
-    sink.write_all(&[0; 16][..count.min(16) as usize])
+impl FrameWriter for GlbBake<WholeFile> {
+    fn push(&mut self, frame: &Shape) -> Result<(), WriteError> {
+        GlbBake::push(self, frame)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, WriteError> {
+        Ok(vec![GlbBake::finish(*self)?.commit()?])
+    }
 }
 
-fn put_vectors(bytes: &mut Vec<u8>, vectors: impl Iterator<Item = Vec3>) {
-    vectors.for_each(|v| v.to_array().iter().for_each(|x| bytes.extend(x.to_le_bytes())));
+fn pad(sink: &mut impl Write, count: u64) -> std::io::Result<()> {
+    sink.write_all(&[0; 16][..count.min(16) as usize])
 }
 
 /// Key times as glTF has them: f32, increasing, not negative.

@@ -140,7 +140,8 @@ impl File {
             if primitives.is_empty() {
                 continue;
             }
-            let mut mesh = json!({"name": parts[0].name, "primitives": primitives});
+            let name = mesh_name(parts);
+            let mut mesh = json!({"name": name, "primitives": primitives});
             let all = &character.morphs()[morphs.clone()];
             if !all.is_empty() {
                 mesh["weights"] = json!(all.iter().map(|m| m.default_weight).collect::<Vec<_>>());
@@ -152,7 +153,7 @@ impl File {
             }
             self.meshes.push(mesh);
             self.skinned.push((self.nodes.len(), morphs));
-            let mut node = json!({"mesh": self.meshes.len() - 1, "name": parts[0].name});
+            let mut node = json!({"mesh": self.meshes.len() - 1, "name": name});
             if !self.skin_joints[skin].is_empty() {
                 node["skin"] = skin.into();
             }
@@ -484,6 +485,12 @@ fn transform(node: &mut Map<String, Value>, local: Local, animated: bool) {
     put("translation", &translation.to_array(), &[0.0; 3]);
     put("rotation", &rotation.to_array(), &[0.0, 0.0, 0.0, 1.0]);
     put("scale", &scale.to_array(), &[1.0; 3]);
+}
+
+/// What a mesh is called: parts of a mesh of several are numbered by the reader.
+fn mesh_name(parts: &[Part]) -> &str {
+    let name = &parts[0].name;
+    if parts.len() > 1 { name.strip_suffix(".0").unwrap_or(name) } else { name }
 }
 
 /// A 4x4 matrix, column by column.

@@ -23,7 +23,7 @@ const HARMLESS: [&str; 16] = [
     "EXT_texture_",
     "EXT_meshopt_compression",
     "KHR_meshopt_compression",
-    "EXT_lights_",
+    "EXT_lights_image_based",
     "FB_ngon_encoding",
     "MSFT_lod",
     "MSFT_texture_",

@@ -135,6 +135,44 @@ fn a_still_shows_without_playing_and_no_frame_is_the_rest_pose() {
     assert_shows(&Glb::new(&bytes), &document, None, &Shape::rest(&character));
 }
 
+/// The longest numbers that JSON can need fit into the room that was left for them.
+#[test]
+fn bounds_of_any_length_fit() {
+    let character = sample();
+    let document = document(write_character(&character).unwrap(), &NoFiles);
+    let numbers =
+        [-1.2345678e-38, -0.000012345679, -1234567900000000.0, -1.2345679e37, f32::MIN_POSITIVE, -1e-45];
+    let mut frames = shapes(&character, numbers.len());
+    for (frame, number) in frames.iter_mut().zip(numbers) {
+        frame.positions.iter_mut().for_each(|p| *p = Vec3::splat(number));
+    }
+    let times: Vec<f64> = (0..numbers.len()).map(|i| i as f64).collect();
+    let clip = [BakedClip { clip: None, name: "far", times: &times }];
+    let (bytes, _) = bake(&document, &character, &NoFiles, &clip, &frames).unwrap();
+    assert_valid(&[&bytes]);
+    let longest = numbers.iter().map(|n| serde_json::to_string(n).unwrap().len()).max();
+    assert!(longest <= Some(NUMBER_ROOM + 3), "{longest:?}");
+}
+
+/// On disk the file appears when it is whole.
+#[test]
+fn a_file_is_streamed_to_disk() {
+    let character = sample();
+    let document = document(write_character(&character).unwrap(), &NoFiles);
+    let frames = shapes(&character, 3);
+    let clip = [BakedClip { clip: Some(1), name: "spline", times: &[0.0, 1.0, 2.0] }];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.glb");
+    let sink = WholeFile::create(&path).unwrap();
+    let (file, _) = GlbBake::new(sink, &document, &character, &NoFiles, &clip).unwrap();
+    let mut file: Box<dyn FrameWriter> = Box::new(file);
+    frames.iter().for_each(|f| file.push(f).unwrap());
+    assert!(!path.exists());
+    assert_eq!(file.finish().unwrap(), [path.clone()]);
+    let (bytes, _) = bake(&document, &character, &NoFiles, &clip, &frames).unwrap();
+    assert!(std::fs::read(&path).unwrap() == bytes);
+}
+
 #[test]
 fn frames_without_a_clip_play_alone() {
     let character = sample();
