@@ -88,17 +88,20 @@ impl Signs {
         }
     }
 
-    /// Lists the pairs that the signs do not suit.
-    pub(super) fn find_unsuited(&self, rigids: &[Rigid], unsuited: &mut Vec<u32>) {
+    /// Lists the pairs that the signs do not suit; how many vertices they have.
+    pub(super) fn find_unsuited(&self, rigids: &[Rigid], unsuited: &mut Vec<u32>) -> usize {
         unsuited.clear();
         // At once, so that a pose that suits fewer than the last allocates nothing.
         unsuited.reserve(self.loose.len());
+        let mut vertices = 0;
         for (index, pair) in self.loose.iter().enumerate() {
             let [a, b] = pair.slots.map(|slot| &rigids[usize::from(slot)]);
             if opposed(a, b) {
                 unsuited.push(index as u32);
+                vertices += pair.vertices.len();
             }
         }
+        vertices
     }
 
     /// The vertices, among these, of listed pairs.
