@@ -83,7 +83,10 @@ impl Input {
             }
             Format::Obj => {
                 let Some(skeleton) = &args.skeleton else {
-                    bail!("{}: an OBJ has no skeleton; give one with --skeleton (.tgf, .bvh or .mhskel)", named());
+                    bail!(
+                        "{}: an OBJ has no skeleton; give one with --skeleton (.tgf, .bvh or .mhskel)",
+                        named()
+                    );
                 };
                 let rigged = rig_obj(path, skeleton, args.weights_file.as_deref())?;
                 Self::from_character(rigged.character, name, rigged.warnings)

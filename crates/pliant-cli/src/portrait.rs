@@ -63,7 +63,12 @@ impl<'a> Portrait<'a> {
             options: picture::Options { edges, ..picture::Options::new(width, height, view) },
             textures: looks.images.iter().map(|i| picture::decode_texture(&i.bytes)).collect(),
             parts: parts.map(|(index, look)| picture(look, first_vertex(index))).collect(),
-            props: looks.props.into_iter().map(|mut p| (picture(p.look.take(), 0), p)).map(|(l, p)| (p, l)).collect(),
+            props: looks
+                .props
+                .into_iter()
+                .map(|mut p| (picture(p.look.take(), 0), p))
+                .map(|(l, p)| (p, l))
+                .collect(),
         }
     }
 

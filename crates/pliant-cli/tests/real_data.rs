@@ -114,7 +114,8 @@ fn every_character_bakes_with_every_clip_or_is_refused_by_name() {
 fn has_clips(file: &Path) -> bool {
     let output = pliant(&["inspect", file.to_str().unwrap(), "--json"]);
     let about: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    about["clips"].as_array().is_some_and(|c| !c.is_empty()) || about["frames"].as_u64().is_some_and(|n| n > 0)
+    about["clips"].as_array().is_some_and(|c| !c.is_empty())
+        || about["frames"].as_u64().is_some_and(|n| n > 0)
 }
 
 #[test]
@@ -158,7 +159,9 @@ fn nothing_bad_panics_hangs_or_leaves_a_file() {
         let name = file.to_str().unwrap();
         let inspected = pliant(&["inspect", name, "--json"]);
         match inspected.status.code() {
-            Some(0) => assert!(serde_json::from_slice::<serde_json::Value>(&inspected.stdout).is_ok(), "{name}"),
+            Some(0) => {
+                assert!(serde_json::from_slice::<serde_json::Value>(&inspected.stdout).is_ok(), "{name}")
+            }
             Some(1) => assert!(one_line(&inspected).starts_with("error: "), "{name}"),
             other => panic!("{name}: exit code {other:?}"),
         }

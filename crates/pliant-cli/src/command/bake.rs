@@ -39,7 +39,8 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     let deformer = method::prepare(&args.method, &input.character, path)?;
     let prepare_ms = milliseconds(started);
 
-    let judge = (args.report.is_some() || args.json).then(|| Judge::new(&input.character, Options::default()));
+    let judge =
+        (args.report.is_some() || args.json).then(|| Judge::new(&input.character, Options::default()));
     let mut record = Record::new(judge.as_ref());
     let mut shape = Shape::rest(&input.character);
     let mut progress = Progress::new("baking", frames, common.quiet);
@@ -123,71 +124,59 @@ fn takes(input: &Input, args: &BakeArgs) -> Result<Vec<Take>> {
 }
 
 /// Where the frames go: one GLB for all takes, or a cache for each.
-enum Writer {
-    Glb(Box<GlbBake<WholeFile>>),
-    Caches {
-        /// Those to come, next one last, each with the frames it takes.
-        ahead: Vec<(Box<dyn FrameWriter>, usize)>,
-        full: Vec<Box<dyn FrameWriter>>,
-        pushed: usize,
-    },
+struct Writer {
+    /// Those to come, the next one last, each with the frames it takes.
+    ahead: Vec<(Box<dyn FrameWriter>, usize)>,
+    full: Vec<Box<dyn FrameWriter>>,
+    pushed: usize,
 }
 
 impl Writer {
     fn create(input: &Input, takes: &[Take], args: &BakeArgs, common: &Common) -> Result<Self> {
         let output = &args.output;
         let named = || output.display().to_string();
-        let Some(format) = cache::Format::of(output) else {
-            let baked: Vec<BakedClip> = takes
+        let mut ahead: Vec<(Box<dyn FrameWriter>, usize)> = Vec::new();
+        if let Some(format) = cache::Format::of(output) {
+            for take in takes {
+                let path = if takes.len() > 1 { beside(output, &take.name) } else { output.clone() };
+                let times = &take.schedule.times;
+                let writer = cache::create(&path, format, &input.character, times).with_context(named)?;
+                ahead.push((writer, times.len()));
+            }
+        } else {
+            let clips: Vec<BakedClip> = takes
                 .iter()
                 .map(|t| BakedClip { clip: t.clip, name: &t.name, times: &t.schedule.times })
                 .collect();
             let sink = WholeFile::create(output).with_context(named)?;
             let files = input.files.as_ref();
             let (writer, warnings) =
-                GlbBake::new(sink, &input.document, &input.character, files, &baked).with_context(named)?;
+                GlbBake::new(sink, &input.document, &input.character, files, &clips).with_context(named)?;
             load::warn(&warnings, common);
-            return Ok(Self::Glb(Box::new(writer)));
-        };
-        let mut ahead = Vec::new();
-        for take in takes {
-            let path = if takes.len() > 1 { beside(output, &take.name) } else { output.clone() };
-            let times = &take.schedule.times;
-            let writer = cache::create(&path, format, &input.character, times).with_context(named)?;
-            ahead.push((writer, times.len()));
+            ahead.push((Box::new(writer), takes.iter().map(|t| t.schedule.times.len()).sum()));
         }
         ahead.reverse();
-        Ok(Self::Caches { ahead, full: vec![], pushed: 0 })
+        Ok(Self { ahead, full: vec![], pushed: 0 })
     }
 
     fn push(&mut self, shape: &Shape) -> Result<()> {
-        match self {
-            Self::Glb(writer) => writer.push(shape)?,
-            Self::Caches { ahead, full, pushed } => {
-                let (writer, frames) = ahead.last_mut().context("more frames than were announced")?;
-                writer.push(shape)?;
-                *pushed += 1;
-                if *pushed == *frames {
-                    *pushed = 0;
-                    full.extend(ahead.pop().map(|(writer, _)| writer));
-                }
-            }
+        let (writer, frames) = self.ahead.last_mut().context("more frames than were announced")?;
+        writer.push(shape)?;
+        self.pushed += 1;
+        if self.pushed == *frames {
+            self.pushed = 0;
+            self.full.extend(self.ahead.pop().map(|(writer, _)| writer));
         }
         Ok(())
     }
 
     /// Nothing appears on disk before this.
     fn finish(self) -> Result<Vec<PathBuf>> {
-        match self {
-            Self::Glb(writer) => Ok(vec![writer.finish()?.commit()?]),
-            Self::Caches { full, .. } => {
-                let mut written = Vec::new();
-                for writer in full {
-                    written.extend(writer.finish()?);
-                }
-                Ok(written)
-            }
+        let mut written = Vec::new();
+        for writer in self.full {
+            written.extend(writer.finish()?);
         }
+        Ok(written)
     }
 }
 
@@ -215,7 +204,10 @@ fn check_finite(shape: &Shape, input: &Input, clip: &str, time: f64) -> Result<(
             input.character.skeleton().joints()[joint].name.clone()
         });
         let joint = joint.unwrap_or_default();
-        ensure!(false, "vertex {vertex} is not finite at {time} s of '{clip}': check joint '{joint}' of the input");
+        ensure!(
+            false,
+            "vertex {vertex} is not finite at {time} s of '{clip}': check joint '{joint}' of the input"
+        );
     }
     Ok(())
 }
