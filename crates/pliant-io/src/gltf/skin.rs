@@ -44,8 +44,8 @@ pub(crate) fn inverse(m: DAffine3) -> Option<DAffine3> {
 }
 
 fn local(node: &Node<'_>, animated: bool) -> Option<Local> {
-    if let Some(m) = node.matrix {
-        let m = affine(m);
+    if let Some(m) = &node.matrix {
+        let m = affine(**m);
         if !animated {
             return Some(Local::Matrix(m));
         }

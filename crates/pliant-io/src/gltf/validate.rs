@@ -382,7 +382,7 @@ impl Check<'_, '_> {
                     "a node has either a matrix or translation, rotation and scale",
                 );
             }
-            if let Some(m) = node.matrix
+            if let Some(m) = &node.matrix
                 && ([m[3], m[7], m[11]].iter().any(|c| c.abs() > 1e-6) || (m[15] - 1.0).abs() > 1e-6)
             {
                 self.problem(place(".matrix"), "the last row is not 0 0 0 1");
