@@ -59,7 +59,9 @@ Examples:
   pliant bake walk.bvh -o walk.glb")]
     Bake(BakeArgs),
     /// Render a still of a character.
-    #[command(after_help = "Example: pliant picture character.glb --clip 0 --time 0.5 --view side --heat stretch -o p.png")]
+    #[command(
+        after_help = "Example: pliant picture character.glb --clip 0 --time 0.5 --view side --heat stretch -o p.png"
+    )]
     Picture(PictureArgs),
     /// Time the kernels: the scalar reference beside the real path, in one run, best of several.
     #[command(after_help = "Example: pliant bench --method lbs --sizes 34594,200000 --threads 1,2")]

@@ -89,7 +89,10 @@ impl Input {
             }
             Format::Obj => {
                 let Some(skeleton) = &args.skeleton else {
-                    bail!("{}: an OBJ has no skeleton; give one with --skeleton (.tgf, .bvh or .mhskel)", named());
+                    bail!(
+                        "{}: an OBJ has no skeleton; give one with --skeleton (.tgf, .bvh or .mhskel)",
+                        named()
+                    );
                 };
                 let rigged = rig_obj(path, skeleton, args.weights_file.as_deref())?;
                 Self::from_character(rigged.character, name, rigged.warnings)
@@ -102,7 +105,9 @@ impl Input {
         warn(&self.warnings, common);
     }
 
-    pub(crate) fn texture(&self, _: usize) -> Option<(Vec<Vec2>, Texture)> { None }
+    pub(crate) fn texture(&self, _: usize) -> Option<(Vec<Vec2>, Texture)> {
+        None
+    }
 
     /// A character that has no glTF document gets one.
     fn from_character(character: Character, name: String, warnings: Vec<Warning>) -> Result<Self> {

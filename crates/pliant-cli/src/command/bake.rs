@@ -38,7 +38,8 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     let deformer = method::prepare(&args.method, &input.character, path)?;
     let prepare_ms = milliseconds(started);
 
-    let judge = (args.report.is_some() || args.json).then(|| Judge::new(&input.character, Options::default()));
+    let judge =
+        (args.report.is_some() || args.json).then(|| Judge::new(&input.character, Options::default()));
     let mut record = Record::new(judge.as_ref());
     let mut shape = Shape::rest(&input.character);
     let mut progress = Progress::new("baking", frames, common.quiet);
@@ -214,7 +215,10 @@ fn check_finite(shape: &Shape, input: &Input, clip: &str, time: f64) -> Result<(
             input.character.skeleton().joints()[joint].name.clone()
         });
         let joint = joint.unwrap_or_default();
-        ensure!(false, "vertex {vertex} is not finite at {time} s of '{clip}': check joint '{joint}' of the input");
+        ensure!(
+            false,
+            "vertex {vertex} is not finite at {time} s of '{clip}': check joint '{joint}' of the input"
+        );
     }
     Ok(())
 }
