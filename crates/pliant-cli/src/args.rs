@@ -1,6 +1,8 @@
 //! What can be said on the command line.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use pliant::method::NAMES;
 use pliant::simd;
 use std::path::PathBuf;
 
@@ -59,9 +61,7 @@ Examples:
   pliant bake walk.bvh -o walk.glb")]
     Bake(BakeArgs),
     /// Render a still of a character.
-    #[command(
-        after_help = "Example: pliant picture character.glb --clip 0 --time 0.5 --view side --heat stretch -o p.png"
-    )]
+    #[command(after_help = "Example: pliant picture character.glb --clip 0 --time 0.5 --view side --heat stretch -o p.png")]
     Picture(PictureArgs),
     /// Time the kernels: the scalar reference beside the real path, in one run, best of several.
     #[command(after_help = "Example: pliant bench --method lbs --sizes 34594,200000 --threads 1,2")]
@@ -100,7 +100,7 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "N")]
     pub(crate) vertices: Option<usize>,
     /// Where to write the GLB.
-    #[arg(short, long, value_name = "OUT.glb", required_unless_present = "list")]
+    #[arg(short, long, value_name = "OUT.glb", required_unless_present = "list", value_parser = |p: &str| ending(p, &["glb"]))]
     pub(crate) output: Option<PathBuf>,
 }
 
@@ -117,8 +117,8 @@ pub(crate) struct InspectArgs {
 pub(crate) struct BakeArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// How to deform: lbs or dqs.
-    #[arg(long, default_value = "lbs", value_name = "NAME")]
+    /// How to deform.
+    #[arg(long, default_value = "lbs", value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
     pub(crate) method: String,
     /// Motion: a name, an index from 0, or `all` (default: the first; the default pose where there is none).
     #[arg(long, value_name = "NAME|INDEX|all")]
@@ -136,10 +136,10 @@ pub(crate) struct BakeArgs {
     #[arg(long, conflicts_with_all = ["clip", "start", "end", "fps"])]
     pub(crate) rest: bool,
     /// Where to write: .glb, .pc2, .mdd, .obj (one file a frame) or .npz.
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "OUT", value_parser = |p: &str| ending(p, &["glb", "pc2", "mdd", "obj", "npz"]))]
     pub(crate) output: PathBuf,
     /// Also write a report: .json, or .html with curves and pictures.
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = |p: &str| ending(p, &["json", "html"]))]
     pub(crate) report: Option<PathBuf>,
     /// Print the report as JSON.
     #[arg(long)]
@@ -167,8 +167,8 @@ pub(crate) enum HeatArg {
 pub(crate) struct PictureArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// How to deform: lbs or dqs.
-    #[arg(long, default_value = "lbs", value_name = "NAME")]
+    /// How to deform.
+    #[arg(long, default_value = "lbs", value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
     pub(crate) method: String,
     /// Motion: a name or an index from 0 (default: the first).
     #[arg(long, value_name = "NAME|INDEX")]
@@ -189,14 +189,14 @@ pub(crate) struct PictureArgs {
     #[arg(long, default_value = "1024x1024", value_name = "WxH", value_parser = parse_size)]
     pub(crate) size: (u32, u32),
     /// Where to write the PNG.
-    #[arg(short, long, value_name = "P.png")]
+    #[arg(short, long, value_name = "P.png", value_parser = |p: &str| ending(p, &["png"]))]
     pub(crate) output: PathBuf,
 }
 
 #[derive(Args)]
 pub(crate) struct BenchArgs {
     /// Method (default: all).
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
     pub(crate) method: Option<String>,
     /// Sizes in vertices.
     #[arg(long, value_delimiter = ',', default_value = "8620,24461,34594,200000", value_name = "N,...")]
@@ -204,6 +204,16 @@ pub(crate) struct BenchArgs {
     /// Machine-readable.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A path that ends in one of these.
+fn ending(text: &str, known: &[&str]) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let found = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if known.contains(&&found[..]) {
+        return Ok(path);
+    }
+    Err(format!("its name must end in .{}", known.join(" or .")))
 }
 
 fn parse_size(text: &str) -> Result<(u32, u32), String> {

@@ -1,14 +1,11 @@
 //! Any character file, opened one way.
 
 use crate::args::{Common, InputArgs};
-use crate::picture::{self, Texture};
 use anyhow::{Context, Result, anyhow, bail};
-use glam::Vec2;
 use pliant::asset::Character;
 use pliant::zoo;
 use pliant_io::files::{Folder, NoFiles, read_limited};
 use pliant_io::gltf::Document;
-use pliant_io::gltf::Prop;
 use pliant_io::rigging::{self, Rigged};
 use pliant_io::{Files, Warning, bvh, gltf, obj};
 use std::path::Path;
@@ -53,8 +50,6 @@ pub(crate) struct Input {
     pub(crate) document: Document,
     /// The files that the document may still refer to (images).
     pub(crate) files: Box<dyn Files>,
-    /// Meshes without a skin, which ride on joints.
-    pub(crate) props: Vec<Prop>,
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -79,7 +74,6 @@ impl Input {
                     character: loaded.character,
                     document: loaded.document,
                     files: Box::new(files),
-                    props: vec![],
                     warnings: loaded.warnings,
                 })
             }
@@ -89,10 +83,7 @@ impl Input {
             }
             Format::Obj => {
                 let Some(skeleton) = &args.skeleton else {
-                    bail!(
-                        "{}: an OBJ has no skeleton; give one with --skeleton (.tgf, .bvh or .mhskel)",
-                        named()
-                    );
+                    bail!("{}: an OBJ has no skeleton; give one with --skeleton (.tgf, .bvh or .mhskel)", named());
                 };
                 let rigged = rig_obj(path, skeleton, args.weights_file.as_deref())?;
                 Self::from_character(rigged.character, name, rigged.warnings)
@@ -105,15 +96,11 @@ impl Input {
         warn(&self.warnings, common);
     }
 
-    pub(crate) fn texture(&self, _: usize) -> Option<(Vec<Vec2>, Texture)> {
-        None
-    }
-
     /// A character that has no glTF document gets one.
     fn from_character(character: Character, name: String, warnings: Vec<Warning>) -> Result<Self> {
         let file = gltf::write_character(&character)?;
         let document = gltf::read(file, &NoFiles)?.document;
-        Ok(Self { name, character, document, files: Box::new(NoFiles), props: vec![], warnings })
+        Ok(Self { name, character, document, files: Box::new(NoFiles), warnings })
     }
 }
 

@@ -6,6 +6,7 @@ use anyhow::Result;
 use glam::{Vec2, Vec3};
 use pliant::method::Shape;
 use pliant::rig::Pose;
+use pliant_io::gltf::{PartLook, Prop};
 
 /// Measures that can colour the skin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,60 +17,89 @@ pub(crate) enum Heat {
 
 impl Heat {
     fn legend(self) -> Legend {
-        let (title, scale) = match self {
-            Self::Stretch => ("edge length against rest", Scale { low: -50.0, neutral: 0.0, high: 50.0 }),
-            Self::Volume => ("local volume against rest", Scale { low: -50.0, neutral: 0.0, high: 50.0 }),
+        let title = match self {
+            Self::Stretch => "edge length against rest",
+            Self::Volume => "local volume against rest",
         };
+        let scale = Scale { low: -50.0, neutral: 0.0, high: 50.0 };
         Legend { title: title.to_owned(), unit: "%".to_owned(), scale }
     }
+}
+
+/// What rigid meshes look like beside a skin that is coloured by a measure, linear RGB.
+const PROP_GREY: [f32; 3] = [0.35; 3];
+
+/// A texture on a mesh.
+struct Picture {
+    uvs: Vec<Vec2>,
+    /// Which of the textures.
+    image: usize,
 }
 
 /// The camera and the character's look, for one picture or several.
 pub(crate) struct Portrait<'a> {
     input: &'a Input,
     options: picture::Options,
-    /// For each part its texture, if it has one that can be read.
-    textures: Vec<Option<(Vec<Vec2>, Texture)>>,
+    /// Those that could be decoded.
+    textures: Vec<Option<Texture>>,
+    parts: Vec<Option<Picture>>,
+    props: Vec<(Prop, Option<Picture>)>,
 }
 
 impl<'a> Portrait<'a> {
-    pub(crate) fn new(input: &'a Input, width: u32, height: u32) -> Self {
-        let parts = 0..input.character.parts().len();
-        let textures = parts.map(|part| input.texture(part)).collect();
-        Self { input, options: picture::Options::new(width, height, View::Quarter), textures }
+    pub(crate) fn new(input: &'a Input, width: u32, height: u32, view: View, edges: bool) -> Self {
+        let looks = input.document.looks(input.files.as_ref());
+        let first_vertex = |part: usize| input.character.parts()[part].vertices.start as usize;
+        // The picture's meshes share the character's vertices, so a part's coordinates start at its first vertex.
+        let picture = |look: Option<PartLook>, first: usize| {
+            let look = look?;
+            let uvs = look.uvs.into_iter().map(Vec2::from);
+            let uvs = std::iter::repeat_n(Vec2::ZERO, first).chain(uvs).collect();
+            Some(Picture { uvs, image: look.image })
+        };
+        let parts = looks.parts.into_iter().enumerate();
+        Self {
+            input,
+            options: picture::Options { edges, ..picture::Options::new(width, height, view) },
+            textures: looks.images.iter().map(|i| picture::decode_texture(&i.bytes)).collect(),
+            parts: parts.map(|(index, look)| picture(look, first_vertex(index))).collect(),
+            props: looks.props.into_iter().map(|mut p| (picture(p.look.take(), 0), p)).map(|(l, p)| (p, l)).collect(),
+        }
     }
 
-    pub(crate) fn view(mut self, view: View, edges: bool) -> Self {
-        self.options.view = view;
-        self.options.edges = edges;
-        self
+    fn paint<'p>(&'p self, picture: Option<&'p Picture>, color: [f32; 3]) -> Paint<'p> {
+        let textured = picture.and_then(|p| Some((&p.uvs, self.textures.get(p.image)?.as_ref()?)));
+        match textured {
+            Some((uvs, image)) => Paint::Texture { uvs, image, tint: color, cutoff: None },
+            None => Paint::Flat(color),
+        }
     }
 
     /// The picture, coloured by values per vertex (0 is neutral) where given.
     pub(crate) fn take(&self, shape: &Shape, pose: &Pose, heat: Option<(Heat, &[f32])>) -> Result<Image> {
         let surface = self.input.character.surface();
-        let props: Vec<(Vec<Vec3>, &_)> =
-            self.input.props.iter().map(|prop| (prop.positions(pose), prop)).collect();
+        let props: Vec<Vec<Vec3>> = self.props.iter().map(|(prop, _)| prop.positions(pose)).collect();
         let colors = heat.map(|(kind, values)| {
             let percent: Vec<f32> = values.iter().map(|v| v * 100.0).collect();
             picture::heat(&percent, kind.legend().scale)
         });
-        let parts = self.input.character.parts().iter().zip(&self.textures).map(|(part, texture)| Mesh {
+        let parts = self.input.character.parts().iter().enumerate().map(|(index, part)| Mesh {
             positions: &shape.positions,
-            normals: Some(&shape.normals),
+            normals: part.has_normals.then_some(&shape.normals),
             triangles: &surface.triangles()[part.triangles.start as usize..part.triangles.end as usize],
-            paint: match (&colors, texture) {
-                (Some(colors), _) => Paint::Vertex(colors),
-                (None, Some((uvs, image))) => Paint::Texture { uvs, image, tint: part.color, cutoff: None },
-                (None, None) => Paint::Flat(part.color),
+            paint: match &colors {
+                Some(colors) => Paint::Vertex(colors),
+                None => self.paint(self.parts.get(index).and_then(Option::as_ref), part.color),
             },
         });
-        let grey = [0.35; 3];
-        let props = props.iter().map(|(positions, prop)| Mesh {
+        let props = self.props.iter().zip(&props).map(|((prop, look), positions)| Mesh {
             positions,
             normals: None,
             triangles: prop.surface.triangles(),
-            paint: Paint::Flat(if heat.is_some() { grey } else { prop.color }),
+            paint: match heat {
+                Some(_) => Paint::Flat(PROP_GREY),
+                None => self.paint(look.as_ref(), prop.color),
+            },
         });
         let scene = Scene {
             meshes: parts.chain(props).collect(),

@@ -52,8 +52,8 @@ fn dual_in_f64(skin: &Skin, transforms: &[(DQuat, DVec3, DMat3)], v: usize) -> (
         let (q, t, a) = transforms[slot as usize];
         let w = f64::from(w);
         let sign = if q.dot(lead) < 0.0 { -w } else { w };
-        real = real + q * sign;
-        dual = dual + (DQuat::from_xyzw(t.x, t.y, t.z, 0.0) * q) * (0.5 * sign);
+        real += q * sign;
+        dual += (DQuat::from_xyzw(t.x, t.y, t.z, 0.0) * q) * (0.5 * sign);
         scale += a * w;
     }
     let length = real.length();

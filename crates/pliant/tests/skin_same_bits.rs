@@ -88,3 +88,22 @@ fn an_empty_skin_is_no_trouble() {
         }
     }
 }
+
+#[test]
+fn a_matrix_gone_to_infinity_spoils_no_vertex_but_its_own() {
+    let random = &mut Random(9);
+    let skin = Skin::random(random, 500, 12, 3);
+    let mut matrices = matrices(&transforms(random, 12));
+    for blend in BLENDS {
+        for path in Path::available() {
+            let before = skin.pose_by(blend, path, &matrices);
+            let kept = std::mem::replace(&mut matrices[5][1][2], f32::INFINITY);
+            let after = skin.pose_by(blend, path, &matrices);
+            matrices[5][1][2] = kept;
+            for v in (0..500).filter(|&v| skin.weights.of(v).all(|(slot, _)| slot != 5)) {
+                assert_eq!(bits(&before.0[v..=v]), bits(&after.0[v..=v]), "{blend:?} {path} {v}");
+                assert_eq!(bits(&before.1[v..=v]), bits(&after.1[v..=v]), "{blend:?} {path} {v}");
+            }
+        }
+    }
+}

@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::args::{BakeArgs, Common};
 use crate::load::{self, Input};
 use crate::motion::{self, Schedule};
+use crate::picture::View;
 use crate::portrait::{Heat, Portrait};
 use crate::progress::Progress;
 use crate::report::{self, Milliseconds, Report, Run, StateHash};
@@ -38,8 +39,7 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     let deformer = method::prepare(&args.method, &input.character, path)?;
     let prepare_ms = milliseconds(started);
 
-    let judge =
-        (args.report.is_some() || args.json).then(|| Judge::new(&input.character, Options::default()));
+    let judge = (args.report.is_some() || args.json).then(|| Judge::new(&input.character, Options::default()));
     let mut record = Record::new(judge.as_ref());
     let mut shape = Shape::rest(&input.character);
     let mut progress = Progress::new("baking", frames, common.quiet);
@@ -215,10 +215,7 @@ fn check_finite(shape: &Shape, input: &Input, clip: &str, time: f64) -> Result<(
             input.character.skeleton().joints()[joint].name.clone()
         });
         let joint = joint.unwrap_or_default();
-        ensure!(
-            false,
-            "vertex {vertex} is not finite at {time} s of '{clip}': check joint '{joint}' of the input"
-        );
+        ensure!(false, "vertex {vertex} is not finite at {time} s of '{clip}': check joint '{joint}' of the input");
     }
     Ok(())
 }
@@ -282,7 +279,7 @@ fn pictures(input: &Input, judge: &Judge, worst: Option<Worst>) -> Result<Vec<(S
     let Some(worst) = worst else { return Ok(vec![]) };
     let rest = Shape::rest(&input.character);
     let rest_pose = Pose::rest(&input.character);
-    let portrait = Portrait::new(input, 640, 640);
+    let portrait = Portrait::new(input, 640, 640, View::Quarter, false);
     let stretch = judge.stretch(&worst.pose, &worst.shape.positions);
     let volume = judge.volume_field(&worst.pose, &worst.shape.positions);
     let at = format!("most stretched frame, at {:.3} s", worst.time);

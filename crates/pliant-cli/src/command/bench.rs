@@ -47,11 +47,7 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
     let mut rows = Vec::new();
     let mut out = std::io::stdout().lock();
     if !args.json {
-        writeln!(
-            out,
-            "{:6} {:18} {:>8} {:>7} {:7} {:>9} {:>9} {:>6}  state_hash",
-            "method", "output", "vertices", "threads", "path", "ms", "scalar_ms", "ratio"
-        )?;
+        writeln!(out, "{:6} {:18} {:>8} {:>7} {:7} {:>9} {:>9} {:>6}  state_hash", "method", "output", "vertices", "threads", "path", "ms", "scalar_ms", "ratio")?;
     }
     for &vertices in &args.sizes {
         ensure!((1..=MAX_VERTICES).contains(&vertices), "--sizes {vertices}: must be 1 to {MAX_VERTICES}");
@@ -61,15 +57,10 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
         for (method, blend) in blends.into_iter().filter(|b| args.method.as_ref().is_none_or(|m| m == b.0)) {
             for normals in [false, true] {
                 let skinner = |path| Skinner::new(blend, character.surface(), character.weights(), path);
-                let (scalar, hash) =
-                    pool(1)?.install(|| best(&skinner(simd::Path::Scalar)?, &matrices, normals))?;
+                let (scalar, hash) = pool(1)?.install(|| best(&skinner(simd::Path::Scalar)?, &matrices, normals))?;
                 for &threads in threads {
-                    let (best, state_hash) =
-                        pool(threads)?.install(|| best(&skinner(path)?, &matrices, normals))?;
-                    ensure!(
-                        state_hash == hash,
-                        "{method} on {path} differs from the scalar reference: a bug; please report it"
-                    );
+                    let (best, state_hash) = pool(threads)?.install(|| best(&skinner(path)?, &matrices, normals))?;
+                    ensure!(state_hash == hash, "{method} on {path} differs from the scalar reference: a bug; please report it");
                     let (ms, scalar_ms) = (best.as_secs_f64() * 1e3, scalar.as_secs_f64() * 1e3);
                     let row = Row {
                         method,
@@ -89,15 +80,7 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
                         writeln!(
                             out,
                             "{:6} {:18} {:8} {:7} {:7} {:9.4} {:9.4} {:6.2}  {}",
-                            row.method,
-                            row.output,
-                            row.vertices,
-                            row.threads,
-                            row.path,
-                            row.ms,
-                            row.scalar_ms,
-                            row.ratio,
-                            row.state_hash
+                            row.method, row.output, row.vertices, row.threads, row.path, row.ms, row.scalar_ms, row.ratio, row.state_hash
                         )?;
                     }
                     rows.push(row);

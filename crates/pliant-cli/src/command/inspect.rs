@@ -90,9 +90,7 @@ fn print(out: &mut impl Write, about: &Value, depth: usize) -> std::io::Result<(
                 writeln!(out, "{indent}{key}:")?;
                 print(out, value, depth + 1)?;
             }
-            Value::Array(list)
-                if list.iter().any(|v| v.is_object() || v.as_str().is_some_and(|s| s.len() > 30)) =>
-            {
+            Value::Array(list) if list.iter().any(|v| v.is_object() || v.as_str().is_some_and(|s| s.len() > 30)) => {
                 writeln!(out, "{indent}{key}: {}", list.len())?;
                 for item in list {
                     writeln!(out, "{indent}  {}", one_line(item))?;
@@ -112,10 +110,7 @@ fn one_line(value: &Value) -> String {
         Value::Array(list) => list.iter().map(one_line).collect::<Vec<_>>().join(", "),
         Value::Object(map) => {
             let facts = map.iter().filter(|(_, v)| !v.is_null());
-            facts
-                .map(|(k, v)| format!("{} {}", k.replace('_', " "), one_line(v)))
-                .collect::<Vec<_>>()
-                .join(", ")
+            facts.map(|(k, v)| format!("{} {}", k.replace('_', " "), one_line(v))).collect::<Vec<_>>().join(", ")
         }
         other => other.to_string(),
     }

@@ -44,9 +44,8 @@ pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
         ViewArg::Back => View::Back,
         ViewArg::Quarter => View::Quarter,
     };
-    let portrait = Portrait::new(&input, args.size.0, args.size.1).view(view, args.edges);
+    let portrait = Portrait::new(&input, args.size.0, args.size.1, view, args.edges);
     let image = portrait.take(&shape, &pose, values.as_ref().map(|(heat, values)| (*heat, &values[..])))?;
-    write_whole(&[(args.output.clone(), image.to_png()?)])
-        .with_context(|| args.output.display().to_string())?;
+    write_whole(&[(args.output.clone(), image.to_png()?)]).with_context(|| args.output.display().to_string())?;
     Ok(Outcome::Done)
 }

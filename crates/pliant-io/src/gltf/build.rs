@@ -317,19 +317,7 @@ impl Build<'_, '_, '_> {
             let what = format!("{corners} corners do not make whole triangles: the last ones are left out");
             self.warnings.push(Warning::new(place, what, 1));
         }
-        let out = &mut self.skin.triangles;
-        match mode {
-            4 => out.extend(indices.as_chunks::<3>().0.iter().map(|t| t.map(|v| v + first))),
-            5 => out.extend(indices.windows(3).enumerate().filter_map(|(i, w)| {
-                let [a, b, c] = if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[0], w[2], w[1]] };
-                // Strips are stitched with triangles of no area.
-                (a != b && b != c && c != a).then_some([a + first, b + first, c + first])
-            })),
-            _ => {
-                let hub = indices.first().copied().unwrap_or(0) + first;
-                out.extend(indices.windows(2).skip(1).map(|w| [w[0] + first, w[1] + first, hub]));
-            }
-        }
+        triangulate(mode, &indices, first, &mut self.skin.triangles);
         Ok(())
     }
 
@@ -431,6 +419,23 @@ impl Build<'_, '_, '_> {
             morph.normals.push((turn * Vec3::from_array(turned).as_dvec3() * scale).as_vec3());
         }
         self.offsets.take(morph.vertices.len() - before, place, "morph offsets")
+    }
+}
+
+/// The triangles of a list (4), a strip (5) or a fan (6).
+pub(crate) fn triangulate(mode: usize, indices: &[u32], first: u32, out: &mut Vec<[u32; 3]>) {
+    match mode {
+        4 => out.extend(indices.as_chunks::<3>().0.iter().map(|t| t.map(|v| v + first))),
+        5 => out.extend(indices.windows(3).enumerate().filter_map(|(i, w)| {
+            let [a, b, c] = if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[0], w[2], w[1]] };
+            // Strips are stitched with triangles of no area.
+            (a != b && b != c && c != a).then_some([a + first, b + first, c + first])
+        })),
+        6 => {
+            let hub = indices.first().copied().unwrap_or(0) + first;
+            out.extend(indices.windows(2).skip(1).map(|w| [w[0] + first, w[1] + first, hub]));
+        }
+        _ => {}
     }
 }
 

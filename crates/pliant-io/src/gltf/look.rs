@@ -1,8 +1,9 @@
-//! What the parts look like: base colour textures, for pictures.
+//! What pictures show beyond the skin: base colour textures, and the rigid meshes that ride on the skeleton.
 
 use super::accessor::Store;
 use super::buffers::{Uri, uri};
 use super::document::Document;
+use super::props::Prop;
 use super::schema::{Root, TextureTransform};
 use crate::Files;
 
@@ -16,6 +17,8 @@ pub struct Looks {
     pub images: Vec<LookImage>,
     /// For each part of the character, its texture if it has one that can be found.
     pub parts: Vec<Option<PartLook>>,
+    /// Meshes without a skin.
+    pub props: Vec<Prop>,
 }
 
 /// An encoded image.
@@ -44,17 +47,27 @@ impl Document {
         let store = Store { file: &self.file, buffers: &self.buffers, decoded: &self.decoded_views };
         // For each image of the file: where it is among the looks, once it was asked for.
         let mut known: Vec<Option<Option<usize>>> = vec![None; root.images.len()];
-        for part in &self.parts {
-            let look = self.texture(&root, &store, part.node, part.primitive).and_then(|(image, uvs)| {
-                let slot = known.get_mut(image)?;
-                let found = slot.get_or_insert_with(|| {
-                    let image = fetch(&root, &store, image, files)?;
-                    looks.images.push(image);
-                    Some(looks.images.len() - 1)
-                });
-                found.map(|image| PartLook { image, uvs })
+        let mut look = |node: usize, primitive: usize, images: &mut Vec<LookImage>| {
+            let (image, uvs) = self.texture(&root, &store, node, primitive)?;
+            let found = known.get_mut(image)?.get_or_insert_with(|| {
+                images.push(fetch(&root, &store, image, files)?);
+                Some(images.len() - 1)
             });
-            looks.parts.push(look);
+            found.map(|image| PartLook { image, uvs })
+        };
+        let images = &mut looks.images;
+        looks.parts = self.parts.iter().map(|part| look(part.node, part.primitive, images)).collect();
+        for (joint, &n) in self.joint_nodes.iter().enumerate() {
+            let Some((node, mesh)) = root.nodes.get(n).and_then(|node| Some((node, node.mesh?))) else { continue };
+            if node.skin.is_some() {
+                continue;
+            }
+            let Some(mesh) = root.meshes.get(mesh.0) else { continue };
+            for (p, primitive) in mesh.primitives.iter().enumerate() {
+                let name = node.name.as_deref().unwrap_or("");
+                let Some(prop) = Prop::read(&root, &store, primitive, name, joint as u32) else { continue };
+                looks.props.push(Prop { look: look(n, p, images), ..prop });
+            }
         }
         looks
     }

@@ -99,8 +99,13 @@ impl Rig {
     pub(crate) fn new(root: &Root<'_>, tree: &Tree, store: &Store<'_>) -> Result<Self, ReadError> {
         let (locals, globals) = transforms(root, tree)?;
         let mut wanted = vec![false; root.nodes.len()];
-        for joint in root.skins.iter().flat_map(|s| s.joints.iter()) {
-            let mut at = Some(joint.0);
+        // Joints, and the nodes that carry rigid meshes: pictures show what rides on the skeleton.
+        let joints = root.skins.iter().flat_map(|s| s.joints.iter().map(|j| j.0));
+        let is_prop = |n: &usize| {
+            root.nodes[*n].mesh.is_some() && root.nodes[*n].skin.is_none() && tree.in_scene[*n]
+        };
+        for node in joints.chain((0..root.nodes.len()).filter(is_prop)) {
+            let mut at = Some(node);
             while let Some(n) = at.filter(|&n| !wanted[n]) {
                 wanted[n] = true;
                 at = tree.parent[n];
@@ -143,14 +148,8 @@ impl Rig {
                 let rest_from_mesh = globals[skin.joints[k].0] * binds[k];
                 Some((rest_from_mesh, inverse(rest_from_mesh)?)).filter(|r| r.0.is_finite())
             });
-            let Some((rest_from_mesh, mesh_from_rest)) = rest else {
-                return Err(Problem::new(
-                    format!("skins[{s}]"),
-                    "every joint squashes the mesh flat: it has no rest shape",
-                )
-                .hint("give at least one joint a scale other than 0")
-                .into());
-            };
+            // Where all joints are folded away by default (scale 0), the mesh's own space serves as rest.
+            let (rest_from_mesh, mesh_from_rest) = rest.unwrap_or((DAffine3::IDENTITY, DAffine3::IDENTITY));
             let mut skin_slots = Vec::with_capacity(skin.joints.len());
             for (joint, bind) in skin.joints.iter().zip(&binds) {
                 let joint = joint_of_node[joint.0].unwrap_or(0);
@@ -175,15 +174,22 @@ impl Rig {
         for slot in &slots {
             bind_of_joint[slot.joint as usize].get_or_insert(slot.joint_from_rest);
         }
-        let joints = joint_nodes.iter().zip(&bind_of_joint).map(|(&n, bind)| Joint {
-            name: root.nodes[n].name.as_deref().unwrap_or("").to_owned(),
-            parent: tree.parent[n].and_then(|p| joint_of_node[p]),
-            local: locals[n],
-            world_from_rest: bind.and_then(inverse).unwrap_or(globals[n]),
-            deforms: bind.is_some(),
-            tails: Vec::new(),
-        });
-        let skeleton = Skeleton::new(joints.collect()).map_err(|e| Problem::new("nodes", e.to_string()))?;
+        let mut joints: Vec<Joint> = Vec::with_capacity(joint_nodes.len());
+        for (&n, bind) in joint_nodes.iter().zip(&bind_of_joint) {
+            let parent = tree.parent[n].and_then(|p| joint_of_node[p]);
+            let local = locals[n];
+            // What no skin binds rides on its parent.
+            let carried = parent.map_or(DAffine3::IDENTITY, |p| joints[p as usize].world_from_rest);
+            joints.push(Joint {
+                name: root.nodes[n].name.as_deref().unwrap_or("").to_owned(),
+                parent,
+                local,
+                world_from_rest: bind.and_then(inverse).unwrap_or(carried * local.to_affine()),
+                deforms: bind.is_some(),
+                tails: Vec::new(),
+            });
+        }
+        let skeleton = Skeleton::new(joints).map_err(|e| Problem::new("nodes", e.to_string()))?;
         Ok(Self { skeleton, joint_nodes, joint_of_node, slots, skins })
     }
 }

@@ -240,6 +240,12 @@ impl Clip {
         Self { name, channels, frame_rate: None, end: f64::from(last) }
     }
 
+    /// The same clip, ending at `end` if that is later than its last key.
+    pub fn until(self, end: f64) -> Self {
+        let end = if end.is_finite() { self.end.max(end) } else { self.end };
+        Self { end, ..self }
+    }
+
     /// A clip recorded at a fixed rate: `frames` frames from time 0.
     pub fn recorded(name: String, channels: Vec<Channel>, frames: usize, frame_rate: f64) -> Self {
         let end = frames.saturating_sub(1) as f64 / frame_rate;

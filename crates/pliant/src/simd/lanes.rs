@@ -1,4 +1,8 @@
 //! What a kernel may do with a register, the same on every instruction set.
+#![cfg_attr(
+    not(any(test, target_arch = "x86_64")),
+    allow(dead_code, reason = "machines without wide registers use none of it, and only AVX-512 tables")
+)]
 
 /// A register of `WIDTH` f32 numbers. Kernels are written once against this; each instruction set adds thin wrappers,
 /// and [`super::Emulated`] stands in where the machine has not got it. Arithmetic is IEEE, each operation rounded on

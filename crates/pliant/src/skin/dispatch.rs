@@ -1,30 +1,41 @@
-//! One function per blend and instruction set: everything is inlined into it, and only here are features enabled.
+//! One function per method and instruction set: everything is inlined into it, and only here are features enabled.
+#![cfg_attr(
+    not(any(test, target_arch = "x86_64")),
+    allow(
+        dead_code,
+        unused_imports,
+        unused_macros,
+        reason = "machines without wide registers use none of it, and only AVX-512 tables"
+    )
+)]
 
-use super::Blend;
-use super::kernel::{Dual, Job, Kernel, Linear, rows, tabled};
+use super::kernel::{Dual, Job, Kernel, Linear, ScaledDual, rows};
 use crate::simd::Path;
 use glam::Vec3;
 
-/// The kernel of a blend on a path; none for the plain code, and for paths of other machines.
-pub(super) fn kernel(blend: Blend, path: Path) -> Option<Kernel> {
-    use Blend::{DualQuaternion, Linear};
-    match (blend, path) {
+/// The kernels of a path.
+#[derive(Clone, Copy)]
+pub(super) struct Kernels {
+    pub linear: Kernel,
+    pub dual: Kernel,
+    pub scaled_dual: Kernel,
+}
+
+/// The kernels of a path; none for the plain code, and for paths of other machines.
+pub(super) fn kernels(path: Path) -> Option<Kernels> {
+    match path {
         #[cfg(target_arch = "x86_64")]
-        (Linear, Path::Sse) => Some(sse_linear),
+        Path::Sse => Some(Kernels { linear: sse_linear, dual: sse_dual, scaled_dual: sse_scaled_dual }),
         #[cfg(target_arch = "x86_64")]
-        (DualQuaternion, Path::Sse) => Some(sse_dual),
+        Path::Avx2 => Some(Kernels { linear: avx2_linear, dual: avx2_dual, scaled_dual: avx2_scaled_dual }),
         #[cfg(target_arch = "x86_64")]
-        (Linear, Path::Avx2) => Some(avx2_linear),
-        #[cfg(target_arch = "x86_64")]
-        (DualQuaternion, Path::Avx2) => Some(avx2_dual),
-        #[cfg(target_arch = "x86_64")]
-        (Linear, Path::Avx512) => Some(avx512_linear),
-        #[cfg(target_arch = "x86_64")]
-        (DualQuaternion, Path::Avx512) => Some(avx512_dual),
+        Path::Avx512 => {
+            Some(Kernels { linear: avx512_linear, dual: avx512_dual, scaled_dual: avx512_scaled_dual })
+        }
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        (Linear, Path::Simd128) => Some(wasm_linear),
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        (DualQuaternion, Path::Simd128) => Some(wasm_dual),
+        Path::Simd128 => {
+            Some(Kernels { linear: wasm_linear, dual: wasm_dual, scaled_dual: wasm_scaled_dual })
+        }
         _ => None,
     }
 }
@@ -40,21 +51,36 @@ macro_rules! kernels {
 }
 
 #[cfg(target_arch = "x86_64")]
+use {
+    super::kernel::tabled,
+    crate::simd::{Avx, Avx512, Sse},
+};
+
+#[cfg(target_arch = "x86_64")]
 kernels! {
-    sse_linear = rows::<crate::simd::Sse, Linear>;
-    sse_dual = rows::<crate::simd::Sse, Dual>;
+    sse_linear = rows::<Sse, Linear>;
+    sse_dual = rows::<Sse, Dual>;
+    sse_scaled_dual = rows::<Sse, ScaledDual>;
     #[target_feature(enable = "avx2")]
-    avx2_linear = rows::<crate::simd::Avx, Linear>;
+    avx2_linear = rows::<Avx, Linear>;
     #[target_feature(enable = "avx2")]
-    avx2_dual = rows::<crate::simd::Avx, Dual>;
+    avx2_dual = rows::<Avx, Dual>;
+    #[target_feature(enable = "avx2")]
+    avx2_scaled_dual = rows::<Avx, ScaledDual>;
     #[target_feature(enable = "avx512f")]
-    avx512_linear = tabled::<crate::simd::Avx512>;
+    avx512_linear = tabled::<Avx512, Linear>;
     #[target_feature(enable = "avx512f")]
-    avx512_dual = rows::<crate::simd::Avx512, Dual>;
+    avx512_dual = tabled::<Avx512, Dual>;
+    #[target_feature(enable = "avx512f")]
+    avx512_scaled_dual = tabled::<Avx512, ScaledDual>;
 }
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use crate::simd::Wasm;
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 kernels! {
-    wasm_linear = rows::<crate::simd::Wasm, Linear>;
-    wasm_dual = rows::<crate::simd::Wasm, Dual>;
+    wasm_linear = rows::<Wasm, Linear>;
+    wasm_dual = rows::<Wasm, Dual>;
+    wasm_scaled_dual = rows::<Wasm, ScaledDual>;
 }

@@ -6,6 +6,10 @@
 //! - else each vertex sums the entries of its joints as they lie in memory (one to four registers, no gather), and
 //!   sixteen vertices are turned to one register a number;
 //! - or, where registers can hold tables (AVX-512) and the joints fit, sixteen vertices look each number up.
+#![cfg_attr(
+    not(any(test, target_arch = "x86_64")),
+    allow(dead_code, reason = "machines without wide registers use none of it, and only AVX-512 tables")
+)]
 
 use super::pack::{BATCH, CHUNK, Kind, Pack, TABLE, Vectors};
 use super::{LENGTH_SQUARED_MAX, LENGTH_SQUARED_MIN};
@@ -23,12 +27,12 @@ pub(super) struct Entry(pub [f32; NUMBERS]);
 /// A table of entries, number by number.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
-pub(super) struct EntryTable([[f32; TABLE]; 12]);
+pub(super) struct EntryTable([[f32; TABLE]; NUMBERS]);
 
 impl EntryTable {
     /// The table of the listed entries.
     pub(super) fn new(list: &[u16], entries: &[Entry]) -> Self {
-        let mut table = Self([[0.0; TABLE]; 12]);
+        let mut table = Self([[0.0; TABLE]; NUMBERS]);
         for (place, &entry) in list.iter().enumerate().take(TABLE) {
             for (number, row) in table.0.iter_mut().enumerate() {
                 row[place] = entries[entry as usize].0[number];
@@ -41,7 +45,7 @@ impl EntryTable {
 /// What a step's kernels read.
 pub(super) struct Job<'a> {
     pub pack: &'a Pack,
-    /// As many as `pack.entries`.
+    /// One per slot.
     pub entries: &'a [Entry],
     /// The table of all entries, where they are few enough.
     pub table: Option<&'a EntryTable>,
@@ -71,8 +75,11 @@ pub(super) trait Method {
 /// Numbers are the rows of a matrix.
 pub(super) struct Linear;
 
-/// Numbers are a rotation, its dual part, and a symmetric scale (xx yy zz xy xz yz).
+/// Numbers are a rotation and its dual part.
 pub(super) struct Dual;
+
+/// Numbers are a rotation, its dual part, and a symmetric scale (xx yy zz xy xz yz).
+pub(super) struct ScaledDual;
 
 impl Method for Linear {
     const COUNT: usize = 12;
@@ -101,15 +108,13 @@ impl Method for Linear {
 }
 
 impl Method for Dual {
-    const COUNT: usize = 14;
+    const COUNT: usize = 8;
 
     #[inline(always)]
-    unsafe fn position<V: Lanes>(m: &[V; NUMBERS], p: [V; 3]) -> [V; 3] {
+    unsafe fn position<V: Lanes>(m: &[V; NUMBERS], v: [V; 3]) -> [V; 3] {
         let (r, w, d, dw) = ([m[0], m[1], m[2]], m[3], [m[4], m[5], m[6]], m[7]);
-        let [xx, yy, zz, xy, xz, yz] = [m[8], m[9], m[10], m[11], m[12], m[13]];
         // SAFETY: the caller has the instructions.
         unsafe {
-            let v = [dot([xx, xy, xz], p), dot([xy, yy, yz], p), dot([xz, yz, zz], p)];
             let inner = add(add(cross(r, v), scale(v, w)), d);
             let moved = sub(add(cross(r, inner), scale(d, w)), scale(r, dw));
             unsigned_zeros(add(v, scale(moved, two_over_square(m))))
@@ -117,8 +122,28 @@ impl Method for Dual {
     }
 
     #[inline(always)]
-    unsafe fn normal<V: Lanes>(m: &[V; NUMBERS], n: [V; 3]) -> [V; 3] {
+    unsafe fn normal<V: Lanes>(m: &[V; NUMBERS], v: [V; 3]) -> [V; 3] {
         let (r, w) = ([m[0], m[1], m[2]], m[3]);
+        // SAFETY: the caller has the instructions.
+        unsafe {
+            let inner = add(cross(r, v), scale(v, w));
+            unsigned_zeros(add(v, scale(cross(r, inner), two_over_square(m))))
+        }
+    }
+}
+
+impl Method for ScaledDual {
+    const COUNT: usize = 14;
+
+    #[inline(always)]
+    unsafe fn position<V: Lanes>(m: &[V; NUMBERS], p: [V; 3]) -> [V; 3] {
+        let [xx, yy, zz, xy, xz, yz] = [m[8], m[9], m[10], m[11], m[12], m[13]];
+        // SAFETY: the caller has the instructions.
+        unsafe { Dual::position(m, [dot([xx, xy, xz], p), dot([xy, yy, yz], p), dot([xz, yz, zz], p)]) }
+    }
+
+    #[inline(always)]
+    unsafe fn normal<V: Lanes>(m: &[V; NUMBERS], n: [V; 3]) -> [V; 3] {
         let [xx, yy, zz, xy, xz, yz] = [m[8], m[9], m[10], m[11], m[12], m[13]];
         // SAFETY: the caller has the instructions.
         unsafe {
@@ -127,9 +152,7 @@ impl Method for Dual {
             let c1 = [c0[1], xx.mul(zz).sub(xz.mul(xz)), xy_xz.sub(xx.mul(yz))];
             let c2 = [c0[2], c1[2], xx.mul(yy).sub(xy.mul(xy))];
             let v = turned([dot(c0, n), dot(c1, n), dot(c2, n)], dot([xx, xy, xz], c0));
-            let v = unit_or(v, n);
-            let inner = add(cross(r, v), scale(v, w));
-            unsigned_zeros(add(v, scale(cross(r, inner), two_over_square(m))))
+            Dual::normal(m, unit_or(v, n))
         }
     }
 }
@@ -223,9 +246,9 @@ pub(super) unsafe fn rows<V: Lanes, M: Method>(
     unsafe { skin::<V, M, _>(&Rows(job.entries), job, chunk, positions, normals) }
 }
 
-/// Skins a chunk by matrices looked up in registers, or by summing rows where it has too many.
+/// Skins a chunk by entries looked up in registers, or by summing rows where it has too many.
 #[inline(always)]
-pub(super) unsafe fn tabled<V: Tables>(
+pub(super) unsafe fn tabled<V: Tables, M: Method>(
     job: &Job<'_>,
     chunk: usize,
     positions: &mut [Vec3],
@@ -234,7 +257,7 @@ pub(super) unsafe fn tabled<V: Tables>(
     const { assert!(V::WIDTH == BATCH) };
     let Kind::Table(list) = &job.pack.kinds[chunk] else {
         // SAFETY: the caller's promise, passed on.
-        return unsafe { rows::<V, Linear>(job, chunk, positions, normals) };
+        return unsafe { rows::<V, M>(job, chunk, positions, normals) };
     };
     let own;
     let table = match job.table {
@@ -245,7 +268,7 @@ pub(super) unsafe fn tabled<V: Tables>(
         }
     };
     // SAFETY: the caller's promise, passed on.
-    unsafe { skin::<V, Linear, _>(table, job, chunk, positions, normals) }
+    unsafe { skin::<V, M, _>(table, job, chunk, positions, normals) }
 }
 
 #[inline(always)]
@@ -450,10 +473,10 @@ impl<V: Lanes, M: Method> Source<V, M> for Rows<'_> {
     }
 }
 
-impl<V: Tables> Source<V, Linear> for EntryTable {
+impl<V: Tables, M: Method> Source<V, M> for EntryTable {
     #[inline(always)]
     unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, numbers: &mut Numbers) {
-        for number in 0..12 {
+        for number in 0..M::COUNT {
             // SAFETY: a row of the table is two registers.
             unsafe {
                 let low = V::load(self.0[number].as_ptr());

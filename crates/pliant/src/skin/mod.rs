@@ -11,6 +11,7 @@ mod morph;
 mod pack;
 mod plain;
 mod rigid;
+mod signs;
 #[cfg(test)]
 mod tests;
 
@@ -20,12 +21,15 @@ use crate::asset::{Morph, Surface, Weights};
 use crate::parallel;
 use crate::rig::SkinMatrix;
 use crate::simd::Path;
+use dispatch::Kernels;
 use glam::Vec3;
 use influences::Influences;
 use kernel::{Entry, EntryTable, Job, Kernel, NUMBERS};
 use morph::Morphed;
 use pack::{CHUNK, Kind, Layout, Pack, TABLE, Vectors};
 use rigid::Rigid;
+use signs::Signs;
+use std::ops::Range;
 use thiserror::Error;
 
 /// Squared lengths between which an f32 vector has a direction: products of its numbers neither vanish nor overflow.
@@ -75,16 +79,18 @@ pub struct Skinner<'a> {
     surface: &'a Surface,
     slot_count: usize,
     influences: Influences,
+    signs: Signs,
     pack: Pack,
     positions: Vec<Vectors>,
     normals: Vec<Vectors>,
     /// None: the plain code.
-    kernel: Option<Kernel>,
+    kernels: Option<Kernels>,
 }
 
 /// What one moving copy of a skin needs from step to step. Reused, so that steps allocate nothing.
 pub struct State {
     rigids: Vec<Rigid>,
+    unsuited: Vec<u32>,
     entries: Vec<Entry>,
     table: Option<Box<EntryTable>>,
     morphed: Option<Morphed>,
@@ -101,15 +107,15 @@ impl<'a> Skinner<'a> {
         if !path.is_available() {
             return Err(SkinError::Unavailable { path, available: Path::available() });
         }
-        Self::with_kernel(blend, surface, weights, path, dispatch::kernel(blend, path))
+        Self::with_kernels(blend, surface, weights, path, dispatch::kernels(path))
     }
 
-    fn with_kernel(
+    fn with_kernels(
         blend: Blend,
         surface: &'a Surface,
         weights: &'a Weights,
         path: Path,
-        kernel: Option<Kernel>,
+        kernels: Option<Kernels>,
     ) -> Result<Self, SkinError> {
         let (vertices, weighted) = (surface.positions().len(), weights.vertex_count());
         if vertices != weighted {
@@ -121,13 +127,17 @@ impl<'a> Skinner<'a> {
             surface,
             slot_count: weights.slot_count(),
             influences: Influences::new(weights),
+            signs: Signs::default(),
             pack: Pack::default(),
             positions: Vec::new(),
             normals: Vec::new(),
-            kernel,
+            kernels,
         };
-        if kernel.is_some() {
-            skinner.pack = Pack::new(&skinner.influences, layout(blend, path));
+        if kernels.is_some() {
+            skinner.pack = Pack::new(&skinner.influences, weights.slot_count(), layout(path));
+            if blend == Blend::DualQuaternion {
+                skinner.signs = Signs::new(&skinner.influences, weights.slot_count());
+            }
             skinner.positions = Vectors::pack(surface.positions());
             skinner.normals = Vectors::pack(surface.normals());
         }
@@ -151,11 +161,11 @@ impl<'a> Skinner<'a> {
 
     /// A state for one copy of the skin.
     pub fn state(&self) -> State {
-        let few = !self.pack.entries.is_empty() && self.pack.entries.len() <= TABLE;
-        let tabled = few && self.pack.kinds.iter().any(|k| matches!(k, Kind::Table(_)));
+        let tabled = matches!(self.pack.kinds.first(), Some(Kind::Table(_))) && self.slot_count <= TABLE;
         State {
             rigids: Vec::with_capacity(self.slot_count),
-            entries: vec![Entry([0.0; NUMBERS]); self.pack.entries.len()],
+            unsuited: Vec::new(),
+            entries: Vec::with_capacity(self.slot_count),
             table: tabled.then(|| Box::new(EntryTable::new(&[], &[]))),
             morphed: None,
         }
@@ -203,36 +213,46 @@ impl<'a> Skinner<'a> {
     /// What all chunks of a step share.
     fn prepare<'s>(&'s self, matrices: &'s [SkinMatrix], state: &'s mut State) -> Step<'s> {
         assert_eq!(matrices.len(), self.slot_count, "one matrix per slot");
-        assert_eq!(state.entries.len(), self.pack.entries.len(), "a state of this skinner");
-        let State { rigids, entries, table, morphed } = state;
-        if self.blend == Blend::DualQuaternion {
-            rigids.clear();
-            rigids.extend(matrices.iter().map(Rigid::new));
-        }
-        for (entry, &[lead, slot]) in entries.iter_mut().zip(&self.pack.entries) {
-            let (lead, slot) = (usize::from(lead), usize::from(slot));
-            match self.blend {
-                Blend::Linear => *entry = matrix_entry(&matrices[slot]),
-                Blend::DualQuaternion => *entry = rigid_entry(&rigids[lead], &rigids[slot]),
+        let State { rigids, unsuited, entries, table, morphed } = state;
+        entries.clear();
+        let (mut scaled, mut redone) = (false, 0);
+        match self.blend {
+            Blend::Linear => entries.extend(matrices.iter().map(matrix_entry)),
+            Blend::DualQuaternion => {
+                rigids.clear();
+                rigids.extend(matrices.iter().map(Rigid::new));
+                scaled = !rigids.iter().all(Rigid::is_unscaled);
+                self.signs.align(rigids);
+                redone = self.signs.find_unsuited(rigids, unsuited);
+                entries.extend(rigids.iter().map(rigid_entry));
             }
         }
+        let kernel = self.kernels.map(|kernels| match self.blend {
+            Blend::Linear => kernels.linear,
+            Blend::DualQuaternion if scaled => kernels.scaled_dual,
+            Blend::DualQuaternion => kernels.dual,
+        });
         // Infinity times a weight of zero would spread to neighbours: the plain code takes such a step.
         let finite = entries.iter().all(|entry| entry.0.iter().all(|x| x.is_finite()));
-        if let (Some(table), Some(Kind::Table(list))) = (table.as_deref_mut(), self.pack.kinds.first()) {
-            *table = EntryTable::new(list, entries);
+        let mostly_suited = redone <= self.vertex_count() / 2;
+        let mut table = table.as_deref_mut().filter(|_| self.slot_count <= TABLE);
+        if let (Some(table), Some(Kind::Table(list))) = (&mut table, self.pack.kinds.first()) {
+            **table = EntryTable::new(list, entries);
         }
         let active = morphed.as_ref().filter(|m| m.is_active());
         Step {
             skinner: self,
-            kernel: self.kernel.filter(|_| finite),
+            kernel: kernel.filter(|_| finite && mostly_suited),
+            scaled,
             matrices,
             rigids,
+            unsuited,
             rest_positions: active.map_or(self.surface.positions(), |m| &m.plain_positions),
             rest_normals: active.map_or(self.surface.normals(), |m| &m.plain_normals),
             job: Job {
                 pack: &self.pack,
                 entries,
-                table: table.as_deref(),
+                table: table.map(|table| &*table),
                 positions: active.map_or(&self.positions, |m| &m.positions),
                 normals: active.map_or(&self.normals, |m| &m.normals),
             },
@@ -241,12 +261,11 @@ impl<'a> Skinner<'a> {
 }
 
 /// How a path wants its skin.
-fn layout(blend: Blend, path: Path) -> Layout {
+fn layout(path: Path) -> Layout {
     Layout {
-        by_lead: blend == Blend::DualQuaternion,
-        tables: blend == Blend::Linear && path == Path::Avx512,
-        // Found by trying: broadcasting a number is a load on AVX, a load and a shuffle before it.
-        sharing: if matches!(path, Path::Sse | Path::Simd128) { 1.0 } else { 2.0 },
+        tables: path == Path::Avx512,
+        // Where both ways took the same time. Broadcasting a number is a load on AVX, a load and a shuffle before it.
+        sharing: if matches!(path, Path::Sse | Path::Simd128) { 1.3 } else { 2.25 },
     }
 }
 
@@ -256,14 +275,10 @@ fn matrix_entry(matrix: &SkinMatrix) -> Entry {
     entry
 }
 
-/// With the sign that the largest influence asks for: found once per pair of slots, not once per vertex.
-fn rigid_entry(lead: &Rigid, rigid: &Rigid) -> Entry {
-    let sign = if plain::opposed(lead, rigid) { -1.0 } else { 1.0 };
+fn rigid_entry(rigid: &Rigid) -> Entry {
     let mut entry = Entry([0.0; NUMBERS]);
-    for i in 0..4 {
-        entry.0[i] = sign * rigid.rotation[i];
-        entry.0[4 + i] = sign * rigid.dual[i];
-    }
+    entry.0[..4].copy_from_slice(&rigid.rotation);
+    entry.0[4..8].copy_from_slice(&rigid.dual);
     entry.0[8..14].copy_from_slice(&rigid.scale);
     entry
 }
@@ -272,8 +287,11 @@ fn rigid_entry(lead: &Rigid, rigid: &Rigid) -> Entry {
 struct Step<'a> {
     skinner: &'a Skinner<'a>,
     kernel: Option<Kernel>,
+    /// Whether any joint has a scale: without, dual quaternions take a shorter way.
+    scaled: bool,
     matrices: &'a [SkinMatrix],
     rigids: &'a [Rigid],
+    unsuited: &'a [u32],
     rest_positions: &'a [Vec3],
     rest_normals: &'a [Vec3],
     job: Job<'a>,
@@ -281,36 +299,47 @@ struct Step<'a> {
 
 impl Step<'_> {
     fn run(&self, chunk: usize, positions: &mut [Vec3], normals: &mut [Vec3]) {
-        match self.kernel {
-            Some(kernel) if self.skinner.pack.kinds[chunk] != Kind::Plain => {
-                // SAFETY: the path was found available when the skinner was made; the job is of this skinner, and the
-                // chunk of the output is `chunk`.
-                unsafe { kernel(&self.job, chunk, positions, normals) }
+        let vertices = chunk * CHUNK..chunk * CHUNK + positions.len();
+        let Some(kernel) = self.kernel else { return self.plain(vertices, positions, normals) };
+        // SAFETY: the path was found available when the skinner was made; the job is of this skinner, with an entry
+        // per slot, and the output is that of the chunk.
+        unsafe { kernel(&self.job, chunk, positions, normals) }
+        if self.skinner.blend == Blend::DualQuaternion {
+            for vertex in self.skinner.signs.vertices(self.unsuited, vertices.clone()) {
+                let at = vertex - vertices.start;
+                let normal = normals.get_mut(at..at + 1).unwrap_or_default();
+                self.plain(vertex..vertex + 1, &mut positions[at..at + 1], normal);
             }
-            _ => self.plain(chunk * CHUNK, positions, normals),
         }
     }
 
-    /// The reference, from vertex `first` on.
-    fn plain(&self, first: usize, positions: &mut [Vec3], normals: &mut [Vec3]) {
+    /// The reference. Writes positions, and normals unless that slice is empty.
+    fn plain(&self, vertices: Range<usize>, positions: &mut [Vec3], normals: &mut [Vec3]) {
         let influences = &self.skinner.influences;
-        for (index, position) in positions.iter_mut().enumerate() {
-            let vertex = first + index;
-            let (rest, rest_normal) = (self.rest_positions[vertex], self.rest_normals[vertex]);
-            match self.skinner.blend {
-                Blend::Linear => {
+        match self.skinner.blend {
+            Blend::Linear => {
+                for (index, vertex) in vertices.enumerate() {
                     let blend = plain::linear_blend(influences.of(vertex), self.matrices);
-                    *position = plain::linear_position(&blend, rest);
+                    positions[index] = plain::linear_position(&blend, self.rest_positions[vertex]);
                     if let Some(normal) = normals.get_mut(index) {
-                        *normal = plain::linear_normal(&blend, rest_normal);
+                        *normal = plain::linear_normal(&blend, self.rest_normals[vertex]);
                     }
                 }
-                Blend::DualQuaternion => {
-                    let lead = &self.rigids[influences.lead(vertex) as usize];
-                    let blend = plain::dual_blend(influences.of(vertex), lead, self.rigids);
-                    *position = plain::dual_position(&blend, rest);
+            }
+            Blend::DualQuaternion => {
+                for (index, vertex) in vertices.enumerate() {
+                    let lead = &self.rigids[usize::from(influences.lead(vertex))];
+                    let blend = plain::dual_blend(influences.of(vertex), lead, self.rigids, self.scaled);
+                    let (rest, rest_normal) = (self.rest_positions[vertex], self.rest_normals[vertex]);
+                    positions[index] = match self.scaled {
+                        true => plain::dual_position(&blend, rest),
+                        false => plain::rigid_position(&blend, rest),
+                    };
                     if let Some(normal) = normals.get_mut(index) {
-                        *normal = plain::dual_normal(&blend, rest_normal);
+                        *normal = match self.scaled {
+                            true => plain::dual_normal(&blend, rest_normal),
+                            false => plain::rigid_normal(&blend, rest_normal),
+                        };
                     }
                 }
             }

@@ -12,9 +12,6 @@ pub(super) const CHUNK: usize = 64 * BATCH;
 /// Entries that a table in two 16-lane registers holds.
 pub(super) const TABLE: usize = 32;
 
-/// Entries that a `u16` can name.
-const ENTRIES_MAX: usize = 1 << 16;
-
 /// Sixteen vectors, one register a component.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
@@ -62,12 +59,10 @@ pub(super) struct Batch {
 /// What the slots of a chunk's batches, where not shared, are numbers of.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    /// Entries, as shared slots are.
+    /// Entries, one per slot of the character, as shared slots are.
     Rows,
     /// Places in this list of at most [`TABLE`] entries.
     Table(Vec<u16>),
-    /// Nothing: the chunk needs entries that have no number, and the plain code takes it.
-    Plain,
 }
 
 /// Influences, batch by batch. Where a vertex has fewer than its batch, weight zero fills up.
@@ -76,8 +71,6 @@ pub(super) struct Pack {
     pub batches: Vec<Batch>,
     pub slots: Vec<u16>,
     pub shares: Vec<Shares>,
-    /// What an entry is made from: the largest influence of a vertex (where that matters) and the influence itself.
-    pub entries: Vec<[u16; 2]>,
     /// One per chunk.
     pub kinds: Vec<Kind>,
 }
@@ -85,8 +78,6 @@ pub(super) struct Pack {
 /// What a path prefers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
-    /// Whether an entry depends on the vertex's largest influence.
-    pub by_lead: bool,
     /// Whether registers can hold tables.
     pub tables: bool,
     /// A batch's slots are shared where they are at most this many times the influences of its vertex with the most.
@@ -94,48 +85,23 @@ pub(super) struct Layout {
 }
 
 impl Pack {
-    pub(super) fn new(influences: &Influences, layout: Layout) -> Self {
+    pub(super) fn new(influences: &Influences, slot_count: usize, layout: Layout) -> Self {
         let count = influences.vertex_count();
-        let keys = |vertex: usize| {
-            let lead = if layout.by_lead { influences.lead(vertex) } else { 0 };
-            influences.of(vertex).map(move |(slot, weight)| ([lead, slot], weight))
-        };
-        let mut entries: Vec<[u16; 2]> = Vec::new();
-        for first in (0..count).step_by(CHUNK) {
-            entries.extend((first..count.min(first + CHUNK)).flat_map(|v| keys(v).map(|(key, _)| key)));
-            // Chunk by chunk, so that the list stays short.
-            entries.sort_unstable();
-            entries.dedup();
-        }
-        entries.truncate(ENTRIES_MAX);
-        // A key past the end of a list that was cut is not found.
-        let entry_of = |key: [u16; 2]| entries.binary_search(&key).ok().map(|entry| entry as u16);
-
         let mut pack = Self::default();
         let mut lanes: Vec<Vec<(u16, f32)>> = vec![Vec::new(); BATCH];
         for first in (0..count).step_by(CHUNK) {
             let last = count.min(first + CHUNK);
             let first_batch = pack.batches.len();
-            let mut plain = false;
             for batch in (first..last).step_by(BATCH) {
                 for (lane, of_lane) in lanes.iter_mut().enumerate() {
                     of_lane.clear();
-                    for (key, weight) in keys((batch + lane).min(last - 1)) {
-                        let entry = entry_of(key);
-                        plain |= entry.is_none();
-                        of_lane.push((entry.unwrap_or(0), weight));
-                    }
+                    of_lane.extend(influences.of((batch + lane).min(last - 1)));
                 }
                 pack.push(&lanes, layout.sharing);
             }
-            let kind = match plain {
-                true => Kind::Plain,
-                false if layout.tables => pack.tabulate(first_batch, entries.len()),
-                false => Kind::Rows,
-            };
+            let kind = if layout.tables { pack.tabulate(first_batch, slot_count) } else { Kind::Rows };
             pack.kinds.push(kind);
         }
-        pack.entries = entries;
         pack
     }
 
@@ -174,9 +140,9 @@ impl Pack {
     }
 
     /// Renumbers the slots of a chunk's batches into a table of their own, where they are few enough.
-    fn tabulate(&mut self, first_batch: usize, entries: usize) -> Kind {
-        if entries <= TABLE {
-            return Kind::Table((0..entries as u16).collect());
+    fn tabulate(&mut self, first_batch: usize, slot_count: usize) -> Kind {
+        if slot_count <= TABLE {
+            return Kind::Table((0..slot_count as u16).collect());
         }
         let own = |batch: &&Batch| !batch.shared;
         let range = |batch: &Batch| batch.slots as usize..(batch.slots + batch.count * BATCH as u32) as usize;

@@ -38,12 +38,13 @@ pub(super) fn linear_normal([r0, r1, r2]: &SkinMatrix, n: Vec3) -> Vec3 {
     unsigned_zeros(unit_or(turned(Vec3::new(dot(c0, n), dot(c1, n), dot(c2, n)), det), n))
 }
 
-/// The blended dual quaternion and scale of a vertex. No blend comes near zero: with signs aligned to the largest
-/// influence, its share of that one's rotation is at least the largest weight.
+/// The blended dual quaternion of a vertex, and its scale if there is any. No blend comes near zero: with signs aligned
+/// to the largest influence, its share of that one's rotation is at least the largest weight.
 pub(super) fn dual_blend(
     influences: impl Iterator<Item = (u16, f32)>,
     lead: &Rigid,
     slots: &[Rigid],
+    scaled: bool,
 ) -> Rigid {
     let mut blend = Rigid { rotation: [0.0; 4], dual: [0.0; 4], scale: [0.0; 6] };
     for (slot, weight) in influences {
@@ -53,8 +54,10 @@ pub(super) fn dual_blend(
             blend.rotation[i] += signed * rigid.rotation[i];
             blend.dual[i] += signed * rigid.dual[i];
         }
-        for i in 0..6 {
-            blend.scale[i] += weight * rigid.scale[i];
+        if scaled {
+            for i in 0..6 {
+                blend.scale[i] += weight * rigid.scale[i];
+            }
         }
     }
     blend
@@ -66,8 +69,7 @@ pub(super) fn opposed(a: &Rigid, b: &Rigid) -> bool {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0.0
 }
 
-/// `v + 2 (r x (r x v + w v + d) + w d - dw r) / |q|^2` with `v` the scaled point: rotation and translation in one,
-/// and no square root.
+/// The scale, then the rotation and translation.
 pub(super) fn dual_position(blend: &Rigid, p: Vec3) -> Vec3 {
     let [xx, yy, zz, xy, xz, yz] = blend.scale;
     let v = Vec3::new(
@@ -75,6 +77,11 @@ pub(super) fn dual_position(blend: &Rigid, p: Vec3) -> Vec3 {
         xy * p.x + yy * p.y + yz * p.z,
         xz * p.x + yz * p.y + zz * p.z,
     );
+    rigid_position(blend, v)
+}
+
+/// `v + 2 (r x (r x v + w v + d) + w d - dw r) / |q|^2`: rotation and translation in one, and no square root.
+pub(super) fn rigid_position(blend: &Rigid, v: Vec3) -> Vec3 {
     let [dx, dy, dz, dw] = blend.dual;
     let (r, w, d) = (Vec3::from_slice(&blend.rotation), blend.rotation[3], Vec3::new(dx, dy, dz));
     let inner = r.cross(v) + v * w + d;
@@ -88,7 +95,11 @@ pub(super) fn dual_normal(blend: &Rigid, n: Vec3) -> Vec3 {
     let c1 = Vec3::new(c0.y, xx * zz - xz * xz, xy * xz - xx * yz);
     let c2 = Vec3::new(c0.z, c1.z, xx * yy - xy * xy);
     let det = xx * c0.x + xy * c0.y + xz * c0.z;
-    let v = unit_or(turned(Vec3::new(dot(c0, n), dot(c1, n), dot(c2, n)), det), n);
+    rigid_normal(blend, unit_or(turned(Vec3::new(dot(c0, n), dot(c1, n), dot(c2, n)), det), n))
+}
+
+/// By the blended rotation.
+pub(super) fn rigid_normal(blend: &Rigid, v: Vec3) -> Vec3 {
     let (r, w) = (Vec3::from_slice(&blend.rotation), blend.rotation[3]);
     unsigned_zeros(v + r.cross(r.cross(v) + v * w) * two_over_square(blend))
 }
@@ -109,7 +120,7 @@ fn turned(v: Vec3, sign: f32) -> Vec3 {
 /// `v` at length one, or `fallback` where it has no length worth the name.
 fn unit_or(v: Vec3, fallback: Vec3) -> Vec3 {
     let square = dot(v, v);
-    if square >= LENGTH_SQUARED_MIN && LENGTH_SQUARED_MAX >= square {
+    if (LENGTH_SQUARED_MIN..=LENGTH_SQUARED_MAX).contains(&square) {
         v * (1.0 / square.sqrt())
     } else {
         fallback

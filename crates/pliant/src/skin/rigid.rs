@@ -14,6 +14,9 @@ pub(super) struct Rigid {
     pub scale: [f32; 6],
 }
 
+/// A scale this close to one is none: rest matrices come as f32 numbers, whose rounding looks like a scale of some 1e-7.
+const NO_SCALE: f64 = 1e-6;
+
 impl Rigid {
     pub(super) fn new(matrix: &SkinMatrix) -> Self {
         let [x, y, z] = matrix.map(|row| row.map(f64::from));
@@ -24,12 +27,19 @@ impl Rigid {
         let t = DVec3::new(x[3], y[3], z[3]) * 0.5;
         let r = DVec3::new(qx, qy, qz);
         let v = t * qw + t.cross(r);
+        let unscaled = (scale - DMat3::IDENTITY).to_cols_array().iter().all(|x| x.abs() < NO_SCALE);
+        let scale = if unscaled { DMat3::IDENTITY } else { scale };
         let [a, b, c] = [scale.x_axis, scale.y_axis, scale.z_axis];
         Self {
             rotation: q.to_array().map(|x| x as f32),
             dual: [v.x, v.y, v.z, -t.dot(r)].map(|x| x as f32),
             scale: [a.x, b.y, c.z, 0.5 * (a.y + b.x), 0.5 * (a.z + c.x), 0.5 * (b.z + c.y)].map(|x| x as f32),
         }
+    }
+
+    /// Whether there is rotation and translation alone.
+    pub(super) fn is_unscaled(&self) -> bool {
+        self.scale == [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     }
 }
 

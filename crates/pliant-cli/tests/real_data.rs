@@ -1,0 +1,176 @@
+//! The command on every real and every hostile file of the shared data set, where it is at hand.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// `PLIANT_DATA`, or the folder beside the project.
+fn data() -> Option<PathBuf> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+    let folder = std::env::var_os("PLIANT_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    if !folder.is_dir() {
+        println!("no data set at {}: only built-in samples are tested", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_below(&path, endings));
+        } else if path.extension().is_some_and(|e| endings.contains(&e.to_str().unwrap())) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Calls `work` for all, on as many threads as there are cores.
+fn for_all(files: &[PathBuf], work: impl Fn(&Path) + Sync) {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(2, Into::into);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(file);
+                }
+            });
+        }
+    });
+}
+
+fn pliant(args: &[&str]) -> Output {
+    let started = Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_pliant")).args(args).output().expect("the command starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("panicked"), "{args:?}: {said}");
+    // Far beyond what a loaded machine takes: a hang, not a matter of speed.
+    assert!(started.elapsed() < Duration::from_secs(600), "{args:?} took {:?}", started.elapsed());
+    output
+}
+
+fn one_line(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+    said
+}
+
+/// Why a file of the set may be refused: the reasons that its table gives.
+fn expected_refusal(file: &Path) -> Option<&'static str> {
+    let name = file.to_str()?;
+    let no_skin = [
+        "InterpolationTest",
+        "AnimatedMorphCube",
+        "SimpleSparseAccessor",
+        "MeshoptCubeTest",
+        "Accessor_SparseType",
+        "Animation_SamplerType",
+        "Kenney-character-rigid",
+    ];
+    if name.contains("CesiumMan-Draco") {
+        return Some("Draco");
+    }
+    no_skin.iter().any(|n| name.contains(n)).then_some("skin")
+}
+
+#[test]
+fn every_character_bakes_with_every_clip_or_is_refused_by_name() {
+    let Some(data) = data() else { return };
+    let mut files = files_below(&data.join("gltf"), &["glb", "gltf", "vrm"]);
+    files.extend(files_below(&data.join("bvh"), &["bvh"]));
+    assert!(files.len() > 50, "{}", files.len());
+    for_all(&files, |file| {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.npz");
+        for method in ["lbs", "dqs"] {
+            let clip: &[&str] = if has_clips(file) { &["--clip", "all"] } else { &[] };
+            let mut args = vec!["bake", file.to_str().unwrap(), "--quiet", "--method", method];
+            args.extend(clip);
+            args.extend(["-o", out.to_str().unwrap()]);
+            let output = pliant(&args);
+            match expected_refusal(file) {
+                None => {
+                    let said = String::from_utf8_lossy(&output.stderr);
+                    assert!(output.status.success(), "{}: {said}", file.display());
+                    assert!(std::fs::read_dir(folder.path()).unwrap().count() > 0, "{}", file.display());
+                }
+                Some(reason) => {
+                    assert_eq!(output.status.code(), Some(1), "{}", file.display());
+                    let said = one_line(&output);
+                    assert!(said.contains(reason), "{}: {said}", file.display());
+                    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{}", file.display());
+                }
+            }
+        }
+    });
+}
+
+fn has_clips(file: &Path) -> bool {
+    let output = pliant(&["inspect", file.to_str().unwrap(), "--json"]);
+    let about: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    about["clips"].as_array().is_some_and(|c| !c.is_empty()) || about["frames"].as_u64().is_some_and(|n| n > 0)
+}
+
+#[test]
+fn every_obj_with_a_skeleton_bakes() {
+    let Some(data) = data() else { return };
+    let obj = data.join("obj");
+    let rigs = [
+        ("libigl/arm.obj", "libigl/arm.tgf", Some("libigl/arm-weights.dmat")),
+        ("libigl/arm.obj", "libigl/arm.tgf", None),
+        ("libigl/elephant.obj", "libigl/elephant.tgf", Some("libigl/elephant-weights.dmat")),
+        ("makehuman/base.obj", "makehuman/default.mhskel", Some("makehuman/default_weights.mhw")),
+        ("makehuman/base.obj", "makehuman/cmu_mb.mhskel", Some("makehuman/weights.cmu_mb.json")),
+        ("makehuman/base.obj", "makehuman/cmu_mb.mhskel", None),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (mesh, skeleton, weights) in rigs {
+        let [mesh, skeleton] = [mesh, skeleton].map(|f| obj.join(f).to_str().unwrap().to_owned());
+        let weights = weights.map(|w| obj.join(w).to_str().unwrap().to_owned());
+        for method in ["lbs", "dqs"] {
+            for out in ["out.glb", "out.npz"].map(|o| folder.path().join(o)) {
+                let mut args = vec!["bake", &mesh, "--skeleton", &skeleton, "--quiet", "--method", method];
+                if let Some(weights) = &weights {
+                    args.extend(["--weights-file", weights]);
+                }
+                args.extend(["-o", out.to_str().unwrap()]);
+                let output = pliant(&args);
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{args:?}: {said}");
+                assert!(out.exists(), "{args:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_bad_panics_hangs_or_leaves_a_file() {
+    let Some(data) = data() else { return };
+    let files = files_below(&data.join("bad"), &["glb", "gltf", "vrm", "obj"]);
+    assert!(files.len() > 120, "{}", files.len());
+    for_all(&files, |file| {
+        let name = file.to_str().unwrap();
+        let inspected = pliant(&["inspect", name, "--json"]);
+        match inspected.status.code() {
+            Some(0) => assert!(serde_json::from_slice::<serde_json::Value>(&inspected.stdout).is_ok(), "{name}"),
+            Some(1) => assert!(one_line(&inspected).starts_with("error: "), "{name}"),
+            other => panic!("{name}: exit code {other:?}"),
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.glb");
+        let baked = pliant(&["bake", name, "--quiet", "-o", out.to_str().unwrap()]);
+        if baked.status.success() {
+            assert!(inspected.status.success(), "{name}: bakes, but is not valid");
+        } else {
+            assert_eq!(baked.status.code(), Some(1), "{name}");
+            one_line(&baked);
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{name}");
+        }
+    });
+}
