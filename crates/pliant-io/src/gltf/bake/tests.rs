@@ -141,7 +141,7 @@ fn bounds_of_any_length_fit() {
     let character = sample();
     let document = document(write_character(&character).unwrap(), &NoFiles);
     let numbers =
-        [-1.2345678e-38, -0.000012345679, -1234567900000000.0, -1.2345679e37, f32::MIN_POSITIVE, -1e-45];
+        [-1.2345678e-38, -0.000012345679, -1234567900000000.0, -1.234_568e37, f32::MIN_POSITIVE, -1e-45];
     let mut frames = shapes(&character, numbers.len());
     for (frame, number) in frames.iter_mut().zip(numbers) {
         frame.positions.iter_mut().for_each(|p| *p = Vec3::splat(number));
@@ -168,7 +168,7 @@ fn a_file_is_streamed_to_disk() {
     let mut file: Box<dyn FrameWriter> = Box::new(file);
     frames.iter().for_each(|f| file.push(f).unwrap());
     assert!(!path.exists());
-    assert_eq!(file.finish().unwrap(), [path.clone()]);
+    assert_eq!(file.finish().unwrap(), std::slice::from_ref(&path));
     let (bytes, _) = bake(&document, &character, &NoFiles, &clip, &frames).unwrap();
     assert!(std::fs::read(&path).unwrap() == bytes);
 }
@@ -220,8 +220,7 @@ fn what_hangs_on_a_skinned_node_stays_where_it_was() {
         roots.push((rigid + 1).into());
         let root = roots[0].clone();
         json["scenes"].as_array_mut().unwrap().push(json!({"nodes": [root]}));
-        json["cameras"] =
-            json!([{"type": "perspective", "perspective": {"yfov": 0.1234567890123456789, "znear": 1e-3}}]);
+        json["cameras"] = json!([{"type": "perspective", "perspective": {"yfov": 0.123_456_789_012_345_68, "znear": 1e-3}}]);
         json["extensions"] = json!({"KHR_lights_punctual": {"lights": [{"type": "point"}]}});
         json["extensionsUsed"] = json!(["KHR_lights_punctual", "ACME_tag"]);
         json["animations"][0]["channels"][0]["target"]["node"] = skinned.into();
