@@ -25,9 +25,9 @@ pub(super) const HUMAN: Manner =
     Manner { drop: 40.0, stride: 0.68, lift: 0.13, sink: 0.03, knee: 150.0, elbow: 150.0, trailing: &[] };
 pub(super) const CHUBBY: Manner = Manner { drop: 17.0, stride: 0.55, lift: 0.10, sink: 0.02, ..HUMAN };
 pub(super) const BUNNY: Manner = Manner {
-    drop: 20.0,
-    stride: 0.24,
-    lift: 0.07,
+    drop: 35.0,
+    stride: 0.20,
+    lift: 0.035,
     sink: 0.012,
     knee: 110.0,
     elbow: 150.0,

@@ -51,7 +51,7 @@ pub(super) struct Lump {
     end_radius: f64,
     /// Takes a point about `start` to where the lump is round. Identity for plain cones.
     round_from_body: DMat3,
-    /// Longest and (to first order) typical stretch of the inverse of that.
+    /// The inverse of that stretches by at most this much, and makes the lump about this thick for its radius.
     reach: f64,
     thickness: f64,
     /// Added all around: gives flat lumps a round rim.
@@ -88,7 +88,8 @@ impl Lump {
         Self {
             round_from_body: DMat3::from_diagonal(radii.recip()),
             reach: radii.max_element(),
-            thickness: libm::sqrt(radii.min_element() * radii.element_product().cbrt_libm()),
+            thickness: radii.min_element()
+                * libm::pow(radii.element_product() / cube(radii.min_element()), 1.0 / 12.0),
             melt: 0.8 * radii.min_element(),
             ..Self::cone(center, 1.0, center, 1.0)
         }
@@ -117,7 +118,7 @@ impl Lump {
     /// Makes the lump thicker all around.
     pub(super) fn swell(&mut self, by: f64) -> &mut Self {
         (self.swell, self.melt) = (by, self.melt.max(0.8 * by));
-        self.thickness = self.thickness.max(by / self.start_radius.max(self.end_radius));
+        self.thickness += by / self.start_radius.max(self.end_radius);
         self
     }
 
@@ -200,14 +201,8 @@ impl Lump {
     }
 }
 
-trait CbrtLibm {
-    fn cbrt_libm(self) -> f64;
-}
-
-impl CbrtLibm for f64 {
-    fn cbrt_libm(self) -> f64 {
-        libm::cbrt(self)
-    }
+fn cube(x: f64) -> f64 {
+    x * x * x
 }
 
 /// The lumps of one joint and how its limb melts into its parent's.

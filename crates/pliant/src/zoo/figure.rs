@@ -30,6 +30,9 @@ pub(super) struct Pin {
     pub radius: Option<f64>,
     /// Normal of the plane across which weights blend, towards this joint's side.
     pub across: Option<DVec3>,
+    /// How far from its flesh a limb still has a say where other flesh is nearer: wide where it grows out of a
+    /// round body, narrow between neighbours.
+    pub say: Option<f64>,
     /// Where this limb melts into its parent's, over which width and how far around.
     pub seam: Option<DVec3>,
     pub melt: Option<f64>,
@@ -68,6 +71,7 @@ impl Figure {
             tail: None,
             radius: None,
             across: None,
+            say: None,
             seam: None,
             melt: None,
             reach: None,
@@ -232,7 +236,7 @@ impl Figure {
         let points: Vec<DVec3> = kept.iter().map(|&k| remesher.mesh.at(k)).collect();
 
         let scale = weigh::Scale::new(self, &field);
-        let weights = parallel::map(points.len(), |k| scale.weights(points[k]));
+        let weights = weigh::finish(parallel::map(points.len(), |k| scale.weights(points[k])), &triangles);
         let count = points.len() as u32;
         let part = Part {
             name: name.to_owned(),

@@ -156,3 +156,46 @@ fn cut_cube(inside: u8, cut: impl Fn(u8, u8) -> Cut, out: &mut Vec<[Cut; 3]>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zoo::written;
+
+    #[test]
+    fn blocks_know_the_whole_field() {
+        // A block's cut-down field must agree to the last bit, or blocks would not fit together.
+        for name in ["hand", "octopus", "elephant"] {
+            let figure = written(name).0;
+            let body = Body::new(figure.field(), figure.cell);
+            let mut near = 0;
+            for (index, field) in body.near.iter().enumerate() {
+                let Some(field) = field else { continue };
+                near += 1;
+                let [x, y, z] = body.block(index);
+                for (dx, dy, dz) in cube(2) {
+                    let p = body.at(x + dx * BLOCK, y + dy * BLOCK, z + dz * BLOCK);
+                    let (part, whole) = (field.probe(p).distance, body.field.probe(p).distance);
+                    assert_eq!(part.to_bits(), whole.to_bits(), "{name} at {p}");
+                }
+            }
+            assert!(near > 100 && near < body.near.len() / 2, "{name}: {near} of {}", body.near.len());
+        }
+    }
+
+    #[test]
+    fn the_first_mesh_is_closed_near_zero_and_outward() {
+        let figure = written("arm").0;
+        let body = Body::new(figure.field(), figure.cell);
+        let (points, triangles) = body.polygonise();
+        assert!(super::super::mesh::Mesh::new(points.clone(), &triangles).is_some());
+        assert!(points.iter().all(|&p| body.probe(p).distance.abs() < figure.cell));
+        let volume: f64 = triangles
+            .iter()
+            .map(|t| t.map(|v| points[v as usize]))
+            .map(|[a, b, c]| a.dot(b.cross(c)) / 6.0)
+            .sum();
+        // An arm of 0.74 m, 4 to 6 cm thick.
+        assert!((0.003..0.009).contains(&volume), "{volume}");
+    }
+}

@@ -205,3 +205,74 @@ impl Mesh {
         (kept, triangles)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An octahedron, split a few times.
+    fn ball() -> Mesh {
+        let position = [DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y, DVec3::Z, DVec3::NEG_Z].to_vec();
+        let triangles =
+            [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
+        let mut mesh = Mesh::new(position, &triangles).unwrap();
+        for h in [0, 7, 13, 20, 31] {
+            let middle = mesh.at(mesh.from(h)).midpoint(mesh.at(mesh.to(h)));
+            mesh.split(h, middle);
+        }
+        mesh
+    }
+
+    /// Twins, rings and the Euler characteristic agree.
+    fn assert_sound(mesh: &Mesh) {
+        let (kept, triangles) = mesh.compact();
+        assert_eq!(kept.len(), mesh.len());
+        assert_eq!(2 * kept.len(), triangles.len() + 4, "not a sphere");
+        assert!(Mesh::new(kept.iter().map(|&v| mesh.at(v)).collect(), &triangles).is_some());
+        for h in (0..mesh.half_edges()).filter(|&h| mesh.has_edge(h)) {
+            assert_eq!(mesh.twin(mesh.twin(h)), h);
+            assert_eq!(mesh.from(mesh.twin(h)), mesh.to(h));
+        }
+        for v in (0..mesh.position.len() as u32).filter(|&v| mesh.has_vertex(v)) {
+            let degree = (0..mesh.half_edges()).filter(|&h| mesh.has_edge(h) && mesh.from(h) == v).count();
+            assert_eq!(mesh.around(v).count(), degree);
+        }
+    }
+
+    #[test]
+    fn splits_flips_and_collapses_keep_a_sphere() {
+        let mut mesh = ball();
+        assert_eq!(mesh.len(), 11);
+        assert_sound(&mesh);
+        let flipped = (0..mesh.half_edges()).filter(|&h| mesh.flip(h)).count();
+        assert!(flipped > 0);
+        assert_sound(&mesh);
+        for h in 0..mesh.half_edges() {
+            if mesh.has_edge(h) {
+                let to = mesh.at(mesh.to(h));
+                mesh.collapse(h, to);
+                assert_sound(&mesh);
+            }
+        }
+        // Nothing smaller than a tetrahedron is a closed surface.
+        assert!(mesh.len() >= 4 && mesh.len() < 11);
+    }
+
+    #[test]
+    fn a_flip_joins_the_opposite_vertices() {
+        let mut mesh = ball();
+        let h = (0..mesh.half_edges()).find(|&h| mesh.clone().flip(h)).unwrap();
+        let across = [prev(h), prev(mesh.twin(h))].map(|e| mesh.from(e));
+        assert!(mesh.flip(h));
+        assert_eq!([mesh.from(h), mesh.to(h)], across);
+    }
+
+    #[test]
+    fn open_and_doubled_surfaces_are_refused() {
+        let points = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+        let closed = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]];
+        assert!(Mesh::new(points.clone(), &closed).is_some());
+        assert!(Mesh::new(points.clone(), &closed[..3]).is_none());
+        assert!(Mesh::new(points, &[closed, closed].concat()).is_none());
+    }
+}

@@ -12,12 +12,13 @@ pub(super) fn bunny() -> Figure {
     f.ball(spine, v(0.0, 0.44, 0.0), v(0.22, 0.20, 0.20));
     f.set(spine).radius = Some(0.13);
     f.blend(spine, 0.16, 0.6);
-    let belly = f.joint(spine, "Belly", v(0.0, 0.37, 0.10));
+    let belly = f.joint(hips, "Belly", v(0.0, 0.37, 0.10));
     f.ball(belly, v(0.0, 0.37, 0.09), v(0.22, 0.21, 0.20));
     f.set(belly).tail = Some(v(0.0, 0.36, 0.29));
     f.set(belly).across = Some(DVec3::Z);
     f.set(belly).radius = Some(0.17);
     f.blend(belly, 0.16, 0.7);
+    f.set(belly).say = Some(0.12);
     let chest = f.joint(spine, "Chest", v(0.0, 0.58, -0.02));
     f.ball(chest, v(0.0, 0.62, -0.005), v(0.155, 0.15, 0.135));
     f.set(chest).radius = Some(0.12);
@@ -30,19 +31,21 @@ pub(super) fn bunny() -> Figure {
     bunny_head(&mut f, neck);
 
     let shoulder = f.joint(chest, "LeftShoulder", v(0.06, 0.67, 0.0));
-    f.ball(shoulder, v(0.10, 0.665, 0.0), v(0.07, 0.065, 0.065));
+    f.ball(shoulder, v(0.10, 0.675, 0.0), v(0.07, 0.065, 0.065));
     f.set(shoulder).radius = Some(0.06);
     f.set(shoulder).across = Some(DVec3::X);
     f.blend(shoulder, 0.06, 0.2);
     let arm = [
-        ("LeftUpperArm", v(0.155, 0.665, 0.0), 0.060),
-        ("LeftLowerArm", v(0.265, 0.575, 0.005), 0.052),
-        ("LeftHand", v(0.360, 0.500, 0.02), 0.050),
+        ("LeftUpperArm", v(0.155, 0.680, 0.0), 0.060),
+        ("LeftLowerArm", v(0.285, 0.640, 0.005), 0.052),
+        ("LeftHand", v(0.400, 0.600, 0.02), 0.050),
     ];
-    let made = f.limb(shoulder, &arm, (v(0.415, 0.455, 0.03), 0.058));
-    f.ball(made[2], v(0.405, 0.465, 0.065), v(0.026, 0.026, 0.038)).soft(0.02);
+    let made = f.limb(shoulder, &arm, (v(0.462, 0.578, 0.03), 0.058));
+    f.ball(made[2], v(0.445, 0.588, 0.068), v(0.026, 0.026, 0.038)).soft(0.02);
     f.set(made[0]).across = Some(v(1.0, -0.3, 0.0));
     f.blend(made[0], 0.05, 0.18);
+    f.set(made[0]).say = Some(0.06);
+    f.set(shoulder).say = Some(0.08);
 
     let leg = [
         ("LeftUpperLeg", v(0.13, 0.265, 0.02), 0.125),
@@ -53,6 +56,8 @@ pub(super) fn bunny() -> Figure {
     f.set(made[0]).across = Some(v(0.55, -0.8, 0.2));
     f.set(made[0]).radius = Some(0.11);
     f.blend(made[0], 0.06, 0.3);
+    f.set(made[0]).say = Some(0.12);
+    f.set(made[0]).radius = Some(0.13);
     f.ball(made[2], v(0.155, 0.045, -0.02), v(0.055, 0.045, 0.06)).soft(0.03);
     f.ball(made[2], v(0.16, 0.044, 0.09), v(0.068, 0.044, 0.11)).soft(0.04);
     f.set(made[2]).tail = None;
@@ -135,14 +140,14 @@ pub(super) fn octopus() -> Figure {
         let around = rotation(DVec3::Y, 22.5 + 45.0 * arm as f64);
         // Out, down to the ground and up again at the tip.
         let profile = [
-            (0.10, 0.160, 0.076),
-            (0.215, 0.120, 0.066),
-            (0.325, 0.078, 0.057),
-            (0.432, 0.050, 0.048),
-            (0.535, 0.040, 0.040),
-            (0.635, 0.055, 0.032),
-            (0.715, 0.110, 0.025),
-            (0.725, 0.195, 0.016),
+            (0.10, 0.160, 0.070),
+            (0.215, 0.120, 0.057),
+            (0.325, 0.078, 0.050),
+            (0.432, 0.050, 0.043),
+            (0.535, 0.040, 0.036),
+            (0.635, 0.055, 0.029),
+            (0.715, 0.110, 0.023),
+            (0.725, 0.195, 0.015),
         ];
         // Each arm curves sideways its own way.
         let sway = [0.05, -0.04, 0.045, -0.05][arm];
@@ -180,7 +185,7 @@ pub(super) fn octopus_motions() -> Vec<Motion> {
             each_arm(|name, place, _, joint| {
                 let along = joint as f64 / ARM_JOINTS as f64;
                 // A wave that runs out along the arms and around the body.
-                p.swing(name, DVec3::Y, (5.0 + 20.0 * along) * (0.35 + wave(0.5 * t + place - 0.9 * along)));
+                p.swing(name, DVec3::Y, (5.0 + 20.0 * along) * (0.75 + wave(0.5 * t + place - 0.9 * along)));
             });
             for k in 1..=4 {
                 p.turn(&format!("Mantle{k}"), DVec3::Z, 4.0 * wave(0.5 * t - 0.1 * f64::from(k)));
@@ -191,7 +196,7 @@ pub(super) fn octopus_motions() -> Vec<Motion> {
             for k in 1..=4 {
                 p.turn(&format!("Mantle{k}"), DVec3::Y, 45.0 * share);
             }
-            each_arm(|name, _, sign, _| p.twist(name, sign * 180.0 / ARM_JOINTS as f64 * share));
+            each_arm(|name, _, _, _| p.turn(name, DVec3::Y, -14.0 * share));
         }),
         Motion::new("shake", 2.0, |p, t| {
             let s = stop_dead(t, 2.5, 1.2);

@@ -42,15 +42,13 @@ fn person(cell: f64, color: [f32; 3], build: &Build) -> Figure {
     let spine = f.joint(hips, "Spine", v(0.0, 1.06, 0.0));
     f.ball(spine, v(0.0, 1.09, 0.003), v(0.132, 0.14, 0.096) * v(g, 1.0, g));
     f.set(spine).radius = Some(0.09);
-    f.set(spine).melt = Some(0.14);
-    f.set(spine).reach = Some(0.45);
+    f.blend(spine, 0.14, 0.45);
     let chest = f.joint(spine, "Chest", v(0.0, 1.21, -0.005));
     f.ball(chest, v(0.0, 1.28, -0.008), v(0.160, 0.165, 0.108) * v(g, 1.0, g));
     f.ball(chest, v(0.0, 1.385, -0.025), v(0.165 + build.wider, 0.062, 0.075 * g)).soft(0.08);
     f.ball(chest, v(0.072 * g, 1.305, 0.062 * g), v(0.080, 0.062, 0.045) * g.min(1.15)).soft(0.05).both();
     f.set(chest).radius = Some(0.09);
-    f.set(chest).melt = Some(0.14);
-    f.set(chest).reach = Some(0.45);
+    f.blend(chest, 0.14, 0.45);
     head(&mut f, chest, build.limbs.min(1.25));
     let trunk = Trunk { hips, chest };
     arm(&mut f, &trunk, build);
@@ -115,6 +113,7 @@ pub(super) fn torso() -> Figure {
     let thigh = f.joint(hips, "LeftUpperLeg", v(0.10, 0.90, 0.0));
     f.cone(thigh, v(0.10, 0.89, 0.0), 0.098, v(0.112, 0.70, 0.006), 0.085);
     f.set(thigh).tail = Some(v(0.115, 0.62, 0.008));
+    f.set(thigh).say = Some(0.04);
     f.set(thigh).across = Some(v(0.55, -0.85, 0.0));
     f.set(thigh).radius = Some(0.09);
     f.blend(thigh, 0.06, 0.22);
@@ -128,8 +127,7 @@ fn head(f: &mut Figure, chest: usize, girth: f64) -> usize {
     f.cone(neck, v(0.0, 1.42, -0.025), 0.062 * girth, v(0.0, 1.56, 0.005), 0.053 * girth);
     f.cone(neck, v(0.02, 1.475, -0.035), 0.034, v(0.125, 1.425, -0.03), 0.030).soft(0.04).both();
     f.set(neck).radius = Some(0.055);
-    f.set(neck).melt = Some(0.07);
-    f.set(neck).reach = Some(0.16);
+    f.blend(neck, 0.07, 0.16);
     let head = f.joint(neck, "Head", v(0.0, 1.555, 0.002));
     f.ball(head, v(0.0, 1.655, 0.0), v(0.078, 0.098, 0.098));
     f.cone(head, v(0.0, 1.61, 0.03), 0.058, v(0.0, 1.575, 0.062), 0.034).soft(0.05);
@@ -141,8 +139,7 @@ fn head(f: &mut Figure, chest: usize, girth: f64) -> usize {
     f.ball(head, v(0.079, 1.640, -0.005), v(0.010, 0.032, 0.021)).turn(DVec3::Y, 20.0).soft(0.008).both();
     f.set(head).tail = Some(v(0.0, 1.75, 0.0));
     f.set(head).radius = Some(0.055);
-    f.set(head).melt = Some(0.05);
-    f.set(head).reach = Some(0.15);
+    f.blend(head, 0.05, 0.15);
     neck
 }
 
@@ -169,8 +166,7 @@ fn arm(f: &mut Figure, trunk: &Trunk, build: &Build) {
     );
     f.set(upper).radius = Some(0.068 * g);
     f.set(upper).across = Some(v(1.0, -0.25, 0.0));
-    f.set(upper).melt = Some(0.06);
-    f.set(upper).reach = Some(0.19);
+    f.blend(upper, 0.06, 0.19);
     let lower = f.joint(upper, "LeftLowerArm", elbow_at);
     f.cone(lower, elbow_at, 0.041 * g, elbow_at + along * 0.085, 0.043 * g);
     f.cone(lower, elbow_at + along * 0.085, 0.043 * g, wrist_at, 0.028 * (0.5 + 0.5 * g));
@@ -192,15 +188,16 @@ fn arm(f: &mut Figure, trunk: &Trunk, build: &Build) {
     }
     f.set(fingers).tail = Some(palm_end + along * 0.085);
     f.set(fingers).radius = Some(0.022);
-    f.set(fingers).melt = Some(0.012);
-    f.set(fingers).reach = Some(0.06);
+    f.set(fingers).say = Some(0.03);
+    f.blend(fingers, 0.012, 0.06);
     let thumb_at = wrist_at + along * 0.022 + v(0.0, 0.0, 0.018);
     let thumb_end = thumb_at + (along * 0.5 + DVec3::Z * 0.85 - flat * 0.2).normalize() * 0.068;
     let thumb = f.joint(hand, "LeftThumb", thumb_at);
     f.cone(thumb, thumb_at, 0.0165 * h, thumb_end, 0.0115 * h);
     f.set(thumb).tail = Some(thumb_end);
-    f.set(thumb).melt = Some(0.014);
-    f.set(thumb).reach = Some(0.05);
+    f.set(thumb).seam = Some(thumb_at.lerp(thumb_end, 0.25));
+    f.set(thumb).say = Some(0.02);
+    f.blend(thumb, 0.022, 0.075);
 }
 
 fn leg(f: &mut Figure, trunk: &Trunk, build: &Build) {
@@ -212,8 +209,8 @@ fn leg(f: &mut Figure, trunk: &Trunk, build: &Build) {
     f.cone(upper, hip + v(0.006, -0.10, 0.02), 0.066 * g, knee + v(0.0, 0.10, 0.01), 0.048 * g);
     f.set(upper).radius = Some(0.095 * g);
     f.set(upper).across = Some(v(0.55, -0.85, 0.0));
-    f.set(upper).melt = Some(0.06);
-    f.set(upper).reach = Some(0.22 + build.wider);
+    f.set(upper).say = Some(0.04);
+    f.blend(upper, 0.06, 0.22 + build.wider);
     let lower = f.joint(upper, "LeftLowerLeg", knee);
     f.cone(lower, knee, 0.049 * g, ankle, 0.032 * (0.5 + 0.5 * g));
     f.cone(lower, knee + v(0.0, -0.07, -0.016), 0.046 * g, knee + v(0.0, -0.20, -0.018), 0.038 * g)
@@ -233,6 +230,5 @@ fn leg(f: &mut Figure, trunk: &Trunk, build: &Build) {
     f.ball(toes, ball + v(-0.022, -0.005, 0.055), v(0.018, 0.018, 0.025)).soft(0.008);
     f.set(toes).tail = Some(ball + v(0.004, -0.004, 0.075));
     f.set(toes).radius = Some(0.03);
-    f.set(toes).melt = Some(0.02);
-    f.set(toes).reach = Some(0.12);
+    f.blend(toes, 0.02, 0.12);
 }

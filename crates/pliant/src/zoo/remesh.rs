@@ -267,3 +267,32 @@ impl<'a> Remesher<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::mesh::Mesh;
+    use super::*;
+    use crate::zoo::written;
+
+    #[test]
+    fn counts_are_exact_and_vertices_on_the_skin() {
+        let figure = written("leg").0;
+        let body = Body::new(figure.field(), figure.cell);
+        let (points, triangles) = body.polygonise();
+        for count in [500, 1234, 20_001] {
+            let mesh = Mesh::new(points.clone(), &triangles).unwrap();
+            let mut remesher = Remesher::new(&body, mesh);
+            remesher.run(count);
+            let mesh = &remesher.mesh;
+            assert_eq!(mesh.len(), count);
+            let longest = (0..mesh.half_edges())
+                .filter(|&h| mesh.has_edge(h))
+                .map(|h| remesher.relative(h))
+                .fold(0.0, f64::max);
+            assert!(longest < 2.2, "{count}: an edge is {longest} times what it should be");
+            let (kept, _) = mesh.compact();
+            let off = kept.iter().map(|&v| body.probe(mesh.at(v)).distance.abs()).fold(0.0, f64::max);
+            assert!(off < 0.25 * figure.cell, "{count}: {off} off the skin");
+        }
+    }
+}

@@ -2,14 +2,17 @@
 
 use super::field::{Field, smoothstep};
 use super::figure::Figure;
+use crate::parallel;
 use glam::DVec3;
 
 /// Weights blend over this many limb radii on both sides of a joint.
 const BLEND: f64 = 0.75;
-/// A limb has a say up to this many of its radii from its flesh, where other flesh is nearer.
-const SAY: f64 = 0.35;
-/// Joints this many bones away from the one whose flesh is nearest may have weight.
-const HOPS: usize = 2;
+/// Where other flesh is nearer, a limb has a say up to this many of its radii from its own, unless it says itself.
+const SAY: f64 = 0.6;
+/// Flesh this many radii nearer than all other is its limb's alone, wherever the joint's plane runs.
+const SURE: f64 = 1.2;
+/// Half-steps of smoothing over the skin: where a thin limb leaves a coarse body, a blend is narrower than an edge.
+const SMOOTHINGS: usize = 3;
 /// Most joints on a vertex, and the weight below which one is dropped.
 const MOST: usize = 4;
 const LEAST: f64 = 2e-3;
@@ -18,97 +21,125 @@ const LEAST: f64 = 2e-3;
 pub(super) struct Scale<'a> {
     field: &'a Field,
     joints: Vec<JointPlane>,
-    /// For each joint the joints within [`HOPS`] of it, parents first.
-    near: Vec<Vec<usize>>,
+    /// Beyond this much farther than the nearest, flesh no longer counts.
+    horizon: f64,
 }
 
 struct JointPlane {
     parent: Option<usize>,
+    children: Vec<usize>,
     at: DVec3,
     normal: DVec3,
     radius: f64,
+    say: f64,
 }
 
 impl<'a> Scale<'a> {
     pub(super) fn new(figure: &Figure, field: &'a Field) -> Self {
-        let plane = |j: usize| JointPlane {
-            parent: figure.pins[j].parent,
-            at: figure.pins[j].at,
-            normal: figure.across(j),
-            radius: figure.radius(j),
+        let plane = |j: usize| {
+            let parent = figure.pins[j].parent;
+            // Where a limb only goes on, the joint's plane alone decides; at a branch flesh has to be near as well.
+            let only_child = parent.is_some_and(|p| figure.children(p).count() == 1);
+            let say = if only_child { f64::INFINITY } else { SAY * figure.radius(j) };
+            JointPlane {
+                parent,
+                children: figure.children(j).collect(),
+                at: figure.pins[j].at,
+                normal: figure.across(j),
+                radius: figure.radius(j),
+                say: figure.pins[j].say.unwrap_or(say),
+            }
         };
-        let count = figure.pins.len();
-        let near = (0..count)
-            .map(|j| {
-                let mut hops = vec![usize::MAX; count];
-                hops[j] = 0;
-                for _ in 0..HOPS {
-                    let before = hops.clone();
-                    for (c, pin) in figure.pins.iter().enumerate() {
-                        if let Some(p) = pin.parent {
-                            hops[c] = hops[c].min(before[p].saturating_add(1));
-                            hops[p] = hops[p].min(before[c].saturating_add(1));
-                        }
-                    }
-                }
-                (0..count).filter(|&k| hops[k] <= HOPS).collect()
-            })
-            .collect();
-        Self { field, joints: (0..count).map(plane).collect(), near }
+        let joints: Vec<JointPlane> = (0..figure.pins.len()).map(plane).collect();
+        let reach =
+            |j: &JointPlane| if j.say.is_finite() { j.say.max(SURE * j.radius) } else { SURE * j.radius };
+        let horizon = joints.iter().map(reach).fold(0.0, f64::max);
+        Self { field, joints, horizon }
     }
 
-    /// Weights of a point on the skin. Starting from the topmost joint nearby, each joint hands on to its children
-    /// what lies beyond their planes and near their flesh: so weights are continuous, along short bones too.
-    pub(super) fn weights(&self, p: DVec3) -> Vec<(u16, f32)> {
+    /// Weights of a point on the skin. Each joint, from the root on, hands to its children what lies beyond their
+    /// planes and near their flesh. Every step is continuous in the point, and so are the weights.
+    pub(super) fn weights(&self, p: DVec3) -> Vec<(u16, f64)> {
         let count = self.joints.len();
-        let mut distance = vec![f64::INFINITY; count];
-        let (mut nearest, mut owner) = (f64::INFINITY, 0);
+        let mut nearest = f64::INFINITY;
         for j in 0..count {
-            distance[j] = self.field.own_distance(j, p, nearest);
-            if distance[j] < nearest {
-                (nearest, owner) = (distance[j], j);
-            }
+            nearest = nearest.min(self.field.own_distance(j, p, nearest));
         }
-        let near = &self.near[owner];
-        for &j in near {
-            distance[j] = self.field.own_distance(j, p, nearest + SAY * self.joints[j].radius);
-        }
-        let parent = |j: usize| self.joints[j].parent.filter(|p| near.contains(p));
-        // Distance to the flesh of the joint or of what hangs on it.
-        let mut limb = distance;
-        for &j in near.iter().rev() {
-            if let Some(up) = parent(j) {
+        let own: Vec<f64> =
+            (0..count).map(|j| self.field.own_distance(j, p, nearest + self.horizon)).collect();
+        // Distance to the flesh of each limb, then to all flesh outside it.
+        let mut limb = own.clone();
+        for j in (1..count).rev() {
+            if let Some(up) = self.joints[j].parent {
                 limb[up] = limb[up].min(limb[j]);
             }
         }
-        let mut share = vec![0.0; count];
-        let mut asked = vec![0.0; count];
-        for &j in near {
-            let joint = &self.joints[j];
-            let Some(up) = parent(j) else {
-                share[j] = 1.0;
-                continue;
-            };
-            let reach = BLEND * joint.radius;
-            let beyond = smoothstep(-reach, reach, (p - joint.at).dot(joint.normal));
-            let close = 1.0 - smoothstep(0.0, SAY * joint.radius, limb[j] - nearest);
-            share[j] = beyond * close;
-            asked[up] += share[j];
-        }
-        // A parent gives what its children ask for, and no more than it has.
+        let mut rest = vec![f64::INFINITY; count];
         let mut weight = vec![0.0; count];
-        for &j in near {
-            let given = parent(j).map_or(1.0, |up| share[j] / asked[up].max(1.0) * weight[up]);
-            weight[j] = given;
+        weight[0] = 1.0;
+        for up in 0..count {
+            if weight[up] <= 0.0 {
+                continue;
+            }
+            let children = &self.joints[up].children;
+            let mut asked = 0.0;
+            for &j in children {
+                let others = children.iter().filter(|&&s| s != j).map(|&s| limb[s]);
+                rest[j] = others.fold(rest[up].min(own[up]), f64::min);
+                weight[j] = self.share(j, p, rest[j] - limb[j]);
+                asked += weight[j];
+            }
+            // A joint gives what its children ask for, and no more than it has.
+            for &j in children {
+                weight[j] *= weight[up] / f64::max(asked, 1.0);
+            }
+            weight[up] *= (1.0 - asked).max(0.0);
         }
-        for &j in near.iter().rev() {
-            weight[j] *= (1.0 - asked[j]).max(0.0);
+        (0..count).map(|j| (j as u16, weight[j])).filter(|e| e.1 > 0.0).collect()
+    }
+
+    /// How much of its parent's weight a joint asks for at a point whose limb is `nearer` than all other flesh.
+    fn share(&self, joint: usize, p: DVec3, nearer: f64) -> f64 {
+        let JointPlane { at, normal, radius, say, .. } = self.joints[joint];
+        let reach = BLEND * radius;
+        let beyond = smoothstep(-reach, reach, (p - at).dot(normal));
+        if nearer > 0.0 {
+            return beyond.max(smoothstep(0.5 * SURE * radius, SURE * radius, nearer));
         }
-        let mut found: Vec<(usize, f64)> =
-            near.iter().map(|&j| (j, weight[j])).filter(|e| e.1 > LEAST).collect();
+        if say.is_finite() { beyond * (1.0 - smoothstep(0.0, say, -nearer)) } else { beyond }
+    }
+}
+
+/// Smooths weights over the skin, then keeps the largest few of each vertex.
+pub(super) fn finish(mut weights: Vec<Vec<(u16, f64)>>, triangles: &[[u32; 3]]) -> Vec<Vec<(u16, f32)>> {
+    // On a closed surface each edge runs once each way: a vertex's neighbours are where its sides lead.
+    let mut sides: Vec<(u32, u32)> =
+        triangles.iter().flat_map(|t| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])]).collect();
+    sides.sort_unstable();
+    for _ in 0..SMOOTHINGS {
+        weights = parallel::map(weights.len(), |v| {
+            let first = sides.partition_point(|s| (s.0 as usize) < v);
+            let around: Vec<u32> =
+                sides[first..].iter().take_while(|s| s.0 as usize == v).map(|s| s.1).collect();
+            let mut mixed: Vec<(u16, f64)> = weights[v].iter().map(|&(j, w)| (j, 0.5 * w)).collect();
+            for &neighbour in &around {
+                for &(j, w) in &weights[neighbour as usize] {
+                    let w = 0.5 * w / around.len() as f64;
+                    match mixed.iter_mut().find(|e| e.0 == j) {
+                        Some(entry) => entry.1 += w,
+                        None => mixed.push((j, w)),
+                    }
+                }
+            }
+            mixed
+        });
+    }
+    let keep = |mut found: Vec<(u16, f64)>| {
         found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         found.truncate(MOST);
+        found.retain(|e| e.1 > LEAST);
         let sum: f64 = found.iter().map(|e| e.1).sum();
-        found.into_iter().map(|(j, w)| (j as u16, (w / sum) as f32)).collect()
-    }
+        found.into_iter().map(|(j, w)| (j, (w / sum) as f32)).collect()
+    };
+    weights.into_iter().map(keep).collect()
 }
