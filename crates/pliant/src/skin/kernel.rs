@@ -297,7 +297,7 @@ unsafe fn skin_with<V: Lanes, M: Method, S: Source<V, M>, const NORMALS: bool>(
     positions: &mut [Vec3],
     normals: &mut [Vec3],
 ) {
-    let mut numbers = Numbers([[0.0; BATCH]; NUMBERS]);
+    let mut scratch = Scratch { numbers: [[0.0; BATCH]; NUMBERS], sums: [Entry([0.0; NUMBERS]); BATCH] };
     // A last batch that is short goes by way of these.
     let (mut last_positions, mut last_normals) = ([Vec3::ZERO; BATCH], [Vec3::ZERO; BATCH]);
     let first = chunk * (CHUNK / BATCH);
@@ -319,26 +319,26 @@ unsafe fn skin_with<V: Lanes, M: Method, S: Source<V, M>, const NORMALS: bool>(
             if batch.shared {
                 let entries = job.entries.as_ptr();
                 match count {
-                    1 => share::<V, M>(1, entries, slots, shares, &mut numbers),
-                    2 => share::<V, M>(2, entries, slots, shares, &mut numbers),
-                    3 => share::<V, M>(3, entries, slots, shares, &mut numbers),
-                    4 => share::<V, M>(4, entries, slots, shares, &mut numbers),
-                    5 => share::<V, M>(5, entries, slots, shares, &mut numbers),
-                    6 => share::<V, M>(6, entries, slots, shares, &mut numbers),
-                    n => share::<V, M>(n, entries, slots, shares, &mut numbers),
+                    1 => share::<V, M>(1, entries, slots, shares, &mut scratch),
+                    2 => share::<V, M>(2, entries, slots, shares, &mut scratch),
+                    3 => share::<V, M>(3, entries, slots, shares, &mut scratch),
+                    4 => share::<V, M>(4, entries, slots, shares, &mut scratch),
+                    5 => share::<V, M>(5, entries, slots, shares, &mut scratch),
+                    6 => share::<V, M>(6, entries, slots, shares, &mut scratch),
+                    n => share::<V, M>(n, entries, slots, shares, &mut scratch),
                 }
             } else {
                 match count {
-                    2 => source.blend(2, slots, shares, &mut numbers),
-                    3 => source.blend(3, slots, shares, &mut numbers),
-                    4 => source.blend(4, slots, shares, &mut numbers),
-                    n => source.blend(n, slots, shares, &mut numbers),
+                    2 => source.blend(2, slots, shares, &mut scratch),
+                    3 => source.blend(3, slots, shares, &mut scratch),
+                    4 => source.blend(4, slots, shares, &mut scratch),
+                    n => source.blend(n, slots, shares, &mut scratch),
                 }
             }
             for lane in (0..BATCH).step_by(V::WIDTH) {
                 let mut m = [V::splat(0.0); NUMBERS];
                 for number in 0..M::COUNT {
-                    m[number] = V::load(numbers.0[number].as_ptr().add(lane));
+                    m[number] = V::load(scratch.numbers[number].as_ptr().add(lane));
                 }
                 let p = load_vectors::<V>(&job.positions[first + index], lane);
                 let [x, y, z] = M::position(&m, p);
@@ -366,9 +366,14 @@ unsafe fn load_vectors<V: Lanes>(vectors: &Vectors, lane: usize) -> [V; 3] {
     unsafe { [V::load(x.as_ptr().add(lane)), V::load(y.as_ptr().add(lane)), V::load(z.as_ptr().add(lane))] }
 }
 
-/// Blended numbers of sixteen vertices.
+/// A batch on its way.
 #[repr(C, align(64))]
-struct Numbers([[f32; BATCH]; NUMBERS]);
+struct Scratch {
+    /// Blended, number by number.
+    numbers: [[f32; BATCH]; NUMBERS],
+    /// Blended, vertex by vertex.
+    sums: [Entry; BATCH],
+}
 
 /// Blends entries that all sixteen vertices share: `count` slots, and as many rows of shares.
 #[inline(always)]
@@ -377,7 +382,7 @@ unsafe fn share<V: Lanes, M: Method>(
     entries: *const Entry,
     slots: *const u16,
     shares: *const f32,
-    numbers: &mut Numbers,
+    scratch: &mut Scratch,
 ) {
     // Four numbers of two registers of vertices at a time fill half of sixteen registers: no spills, and enough sums
     // under way to hide an addition's latency.
@@ -405,7 +410,7 @@ unsafe fn share<V: Lanes, M: Method>(
                 }
                 for n in 0..4 {
                     if row + n < M::COUNT {
-                        let to = numbers.0[row + n].as_mut_ptr().add(lane);
+                        let to = scratch.numbers[row + n].as_mut_ptr().add(lane);
                         low[n].store(to);
                         if step > V::WIDTH {
                             high[n].store(to.add(V::WIDTH));
@@ -420,7 +425,7 @@ unsafe fn share<V: Lanes, M: Method>(
 /// Where the numbers of batches that share no slots come from.
 trait Source<V: Lanes, M: Method> {
     /// Blends a batch: `slots` and `shares` hold `count` rows of sixteen.
-    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, numbers: &mut Numbers);
+    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, scratch: &mut Scratch);
 }
 
 /// Entries summed as they lie, vertex by vertex.
@@ -428,10 +433,10 @@ struct Rows<'a>(&'a [Entry]);
 
 impl<V: Lanes, M: Method> Source<V, M> for Rows<'_> {
     #[inline(always)]
-    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, numbers: &mut Numbers) {
+    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, scratch: &mut Scratch) {
         let entries = self.0.as_ptr();
         let registers = M::COUNT.div_ceil(V::WIDTH);
-        let mut sums = [Entry([0.0; NUMBERS]); BATCH];
+        let Scratch { numbers, sums } = scratch;
         for lane in 0..BATCH {
             // SAFETY: slots name entries; an entry is a whole number of registers.
             unsafe {
@@ -465,7 +470,7 @@ impl<V: Lanes, M: Method> Source<V, M> for Rows<'_> {
                         V::load_groups(at.add(3 * NUMBERS), 4 * NUMBERS),
                     );
                     for n in 0..4 {
-                        columns[n].store(numbers.0[row + n].as_mut_ptr().add(lane));
+                        columns[n].store(numbers[row + n].as_mut_ptr().add(lane));
                     }
                 }
             }
@@ -475,7 +480,7 @@ impl<V: Lanes, M: Method> Source<V, M> for Rows<'_> {
 
 impl<V: Tables, M: Method> Source<V, M> for EntryTable {
     #[inline(always)]
-    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, numbers: &mut Numbers) {
+    unsafe fn blend(&self, count: usize, slots: *const u16, shares: *const f32, scratch: &mut Scratch) {
         for number in 0..M::COUNT {
             // SAFETY: a row of the table is two registers.
             unsafe {
@@ -486,7 +491,7 @@ impl<V: Tables, M: Method> Source<V, M> for EntryTable {
                     let found = V::lookup(low, V::load_index(slots.add(k * BATCH)), high);
                     total = total.add(V::load(shares.add(k * BATCH)).mul(found));
                 }
-                total.store(numbers.0[number].as_mut_ptr());
+                total.store(scratch.numbers[number].as_mut_ptr());
             }
         }
     }
