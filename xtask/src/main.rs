@@ -133,17 +133,19 @@ fn gallery() -> Result<()> {
     let pliant = pliant()?;
     let out = root().join("out/gallery");
     std::fs::create_dir_all(&out)?;
-    let list = Command::new(&pliant).args(["sample", "--list", "--json"]).output()?;
+    let list = Command::new(&pliant).args(["sample", "--list"]).output()?;
     if !list.status.success() {
         bail!("cannot list the samples");
     }
-    for line in String::from_utf8_lossy(&list.stdout).lines() {
-        let mut words = line.split_whitespace();
-        let Some(name) = words.next() else { continue };
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    // Two lines a sample: its name first on one, its motions on the next.
+    for [about, motions] in list.lines().collect::<Vec<_>>().as_chunks::<2>().0 {
+        let name = about.split_whitespace().next().unwrap_or_default();
+        let motions = motions.trim().trim_start_matches("motions: ");
         let character = format!("sample:{name}");
         let file = |what: &str| out.join(format!("{name}-{what}.png")).to_string_lossy().into_owned();
         run(&[&pliant, "picture", &character, "-o", &file("rest")])?;
-        for motion in words {
+        for motion in motions.split(", ") {
             run(&[&pliant, "picture", &character, "--clip", motion, "--time", "0.5", "-o", &file(motion)])?;
         }
     }

@@ -59,9 +59,11 @@ fn engine_problems<'a>(path: &Path, source: &Path, text: &'a str) -> impl Iterat
         .iter()
         .filter(move |(word, _)| code.lines().any(|l| l.contains(word) && !l.trim_start().starts_with("//")))
         .map(|(word, why)| format!("uses {word}: {why}"));
-    let upwards = ENGINE_ORDER.iter().skip(rank.map_or(usize::MAX, |r| r + 1)).filter_map(move |later| {
-        code.contains(&format!("crate::{later}")).then(|| format!("uses {later}, which comes after it"))
-    });
+    let upwards = ENGINE_ORDER
+        .iter()
+        .skip(rank.map_or(usize::MAX, |r| r + 1))
+        .filter(move |later| code.contains(&format!("crate::{later}")))
+        .map(|later| format!("uses {later}, which comes after it"));
     forbidden.chain(upwards)
 }
 

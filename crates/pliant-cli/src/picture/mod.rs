@@ -4,8 +4,6 @@
 //! shadowed) and gives an [`Image`]. One pass finds which triangle each sample sees (`raster`), another lights it
 //! (`light`); how much of the sky and of the key light reaches a vertex is found beforehand (`shadow`), so that
 //! shading is smooth whatever the mesh. The same scene gives the same bytes for any number of threads.
-// The command takes what it needs of this; the tests use it all.
-#![cfg_attr(not(test), allow(dead_code, unused_imports))]
 
 mod camera;
 mod font;
