@@ -229,24 +229,36 @@ impl Elements<'_> {
         .take(self.count)
     }
 
+    /// Calls `work` with the first `N` numbers of every element, as they lie there, in order.
+    pub(crate) fn each_row<R: Raw, const N: usize>(&self, mut work: impl FnMut([R; N])) {
+        if self.stride == N * R::SIZE {
+            // The usual case, in a form that compiles to straight copies.
+            for row in self.bytes.chunks_exact(N * R::SIZE) {
+                work(std::array::from_fn(|k| R::get(&row[k * R::SIZE..])));
+            }
+        } else {
+            self.rows().for_each(work);
+        }
+    }
+
+    /// Calls `work` with the first `N` numbers of every element, in order.
+    pub(crate) fn for_each<const N: usize>(&self, mut work: impl FnMut([f32; N])) {
+        by_component!(self.component, R => if self.normalized {
+            self.each_row::<R, N>(|row| work(row.map(R::fraction)))
+        } else {
+            self.each_row::<R, N>(|row| work(row.map(R::plain)))
+        })
+    }
+
     /// The first `N` numbers of every element.
     pub(crate) fn vectors<const N: usize>(&self) -> Vec<[f32; N]> {
-        if let Some(rows) = self.packed::<N>() {
-            return rows.collect();
-        }
-        by_component!(self.component, R => if self.normalized {
-            self.rows::<R, N>().map(|row| row.map(R::fraction)).collect()
-        } else {
-            self.rows::<R, N>().map(|row| row.map(R::plain)).collect()
-        })
+        let mut out = Vec::with_capacity(self.count);
+        self.for_each(|row| out.push(row));
+        out
     }
 
     /// All numbers of all elements, one after the other. Not for matrices.
     pub(crate) fn numbers(&self) -> Vec<f32> {
-        let width = self.kind.numbers();
-        if self.component == Component::F32 && self.stride == 4 * width {
-            return self.bytes.as_chunks::<4>().0.iter().map(|&b| f32::from_le_bytes(b)).collect();
-        }
         match self.kind {
             Kind::Scalar => self.vectors::<1>().into_flattened(),
             Kind::Vec2 => self.vectors::<2>().into_flattened(),
@@ -259,11 +271,13 @@ impl Elements<'_> {
 
     /// Whole numbers: indices and joints.
     pub(crate) fn wholes<const N: usize>(&self) -> Vec<[u32; N]> {
+        let mut out = Vec::with_capacity(self.count);
         match self.component {
-            Component::U8 => self.rows::<u8, N>().map(|row| row.map(u32::from)).collect(),
-            Component::U16 => self.rows::<u16, N>().map(|row| row.map(u32::from)).collect(),
-            _ => self.rows::<u32, N>().collect(),
+            Component::U8 => self.each_row::<u8, N>(|row| out.push(row.map(u32::from))),
+            Component::U16 => self.each_row::<u16, N>(|row| out.push(row.map(u32::from))),
+            _ => self.each_row::<u32, N>(|row| out.push(row)),
         }
+        out
     }
 
     /// Smallest and largest of each number of the elements, and the first element with a number that is not finite.
@@ -279,52 +293,23 @@ impl Elements<'_> {
     }
 
     fn bounds_of<R: Raw, const N: usize>(&self) -> Bounds {
-        let found = match self.packed::<N>() {
-            Some(rows) => range_of(rows),
-            None => range_of(self.rows::<R, N>()),
-        };
         let mut bounds = Bounds { low: [0.0; 16], high: [0.0; 16], not_finite: None };
-        let Some((low, high, finite)) = found else { return bounds };
+        let Some(first) = self.rows::<R, N>().next() else { return bounds };
+        let (mut low, mut high, mut finite) = (first, first, true);
+        self.each_row::<R, N>(|row| {
+            for k in 0..N {
+                low[k] = if row[k] < low[k] { row[k] } else { low[k] };
+                high[k] = if row[k] > high[k] { row[k] } else { high[k] };
+                finite &= row[k].is_finite();
+            }
+        });
         if !finite {
             bounds.not_finite = self.rows::<R, N>().position(|row| row.iter().any(|c| !c.is_finite()));
         }
-        bounds.low[..N].copy_from_slice(&low);
-        bounds.high[..N].copy_from_slice(&high);
+        bounds.low[..N].copy_from_slice(&low.map(R::wide));
+        bounds.high[..N].copy_from_slice(&high.map(R::wide));
         bounds
     }
-
-    /// Floats that lie one after the other: most there are.
-    fn packed<const N: usize>(&self) -> Option<impl Iterator<Item = [f32; N]>> {
-        (self.component == Component::F32 && self.stride == 4 * N).then(|| {
-            let (numbers, _) = self.bytes.as_chunks::<4>();
-            numbers.as_chunks::<N>().0.iter().map(|row| row.map(f32::from_le_bytes))
-        })
-    }
-
-    /// Calls `work` with the first `N` numbers of every element, in order.
-    pub(crate) fn for_each<const N: usize>(&self, work: impl FnMut([f32; N])) {
-        match self.packed::<N>() {
-            Some(rows) => rows.for_each(work),
-            None => self.vectors::<N>().into_iter().for_each(work),
-        }
-    }
-}
-
-/// Smallest and largest of each number, and whether all are finite.
-fn range_of<R: Raw, const N: usize>(
-    mut rows: impl Iterator<Item = [R; N]>,
-) -> Option<([f64; N], [f64; N], bool)> {
-    let first = rows.next()?;
-    let (mut low, mut high) = (first, first);
-    let mut finite = first.iter().all(|c| c.is_finite());
-    for row in rows {
-        for k in 0..N {
-            low[k] = if row[k] < low[k] { row[k] } else { low[k] };
-            high[k] = if row[k] > high[k] { row[k] } else { high[k] };
-            finite &= row[k].is_finite();
-        }
-    }
-    Some((low.map(R::wide), high.map(R::wide), finite))
 }
 
 /// What [`Elements::bounds`] finds.

@@ -1,9 +1,10 @@
 //! Skinned meshes to a character.
 
-use super::accessor::{Elements, Store};
+use super::accessor::{Elements, Raw, Store};
 use super::document::PartSource;
+use super::json::{Map, Whole};
 use super::motion;
-use super::schema::{Primitive, Root};
+use super::schema::{Component, Primitive, Root};
 use super::skin::{Rig, SkinRig};
 use super::tree::Tree;
 use crate::{Problem, ReadError, Warning};
@@ -225,18 +226,6 @@ impl Build<'_, '_, '_> {
         Ok(())
     }
 
-    /// The elements of an attribute that is there.
-    fn attribute(
-        &self,
-        place: &str,
-        map: &super::json::Map<'_, super::json::Whole>,
-        name: &str,
-    ) -> Result<Option<Elements<'_>>, ReadError> {
-        let Some(index) = map.get(name) else { return Ok(None) };
-        let elements = self.store.elements(self.root, index.0);
-        Ok(Some(elements.ok_or_else(|| Problem::new(format!("{place}.{name}"), "has no data"))?))
-    }
-
     /// Adds the vertices, triangles and weights of a primitive. The part comes without name, mesh and colour.
     fn primitive(
         &mut self,
@@ -261,17 +250,18 @@ impl Build<'_, '_, '_> {
         let count = self.root.accessors[index.0].count.0;
         self.vertices.take(count, place, "vertices")?;
         let to_rest = rig.rest_from_mesh;
-        if let Some(positions) = self.attribute(&in_attributes, attributes, "POSITION")? {
-            let positions = positions.vectors::<3>();
-            let moved =
-                positions.iter().map(|&p| to_rest.transform_point3(Vec3::from_array(p).as_dvec3()).as_vec3());
-            self.skin.positions.extend(moved);
+        if let Some(positions) = elements(self.root, self.store, &in_attributes, attributes, "POSITION")? {
+            let out = &mut self.skin.positions;
+            out.reserve(count);
+            positions
+                .for_each(|p| out.push(to_rest.transform_point3(Vec3::from_array(p).as_dvec3()).as_vec3()));
         }
-        match self.attribute(&in_attributes, attributes, "NORMAL")? {
+        match elements(self.root, self.store, &in_attributes, attributes, "NORMAL")? {
             Some(normals) => {
                 let turn = normal_matrix(to_rest.matrix3);
-                let normals = normals.vectors::<3>();
-                self.skin.normals.extend(normals.iter().map(|&n| rest_normal(turn, n).0));
+                let out = &mut self.skin.normals;
+                out.reserve(count);
+                normals.for_each(|n| out.push((turn * Vec3::from_array(n).as_dvec3()).as_vec3()));
                 part.has_normals = true;
             }
             None => self.skin.normals.resize(first + count, Vec3::ZERO),
@@ -331,50 +321,46 @@ impl Build<'_, '_, '_> {
         rig: &SkinRig,
     ) -> Result<(), ReadError> {
         let mut sets = Vec::new();
-        let mut influences = std::mem::replace(&mut self.influences, Budget(0));
-        while let Some(joints) =
-            self.attribute(place, &primitive.attributes, &format!("JOINTS_{}", sets.len()))?
-        {
-            let name = format!("WEIGHTS_{}", sets.len());
-            let Some(weights) = self.attribute(place, &primitive.attributes, &name)? else { break };
-            influences.take(count, place, "skin weights")?;
-            sets.push((joints.wholes::<4>(), weights.vectors::<4>()));
+        loop {
+            let named = |name: &str| {
+                let name = format!("{name}_{}", sets.len());
+                elements(self.root, self.store, place, &primitive.attributes, &name)
+            };
+            let (Some(joints), Some(weights)) = (named("JOINTS")?, named("WEIGHTS")?) else { break };
+            self.influences.take(count, place, "skin weights")?;
+            sets.push((joints, weights));
         }
-        self.influences = influences;
         if sets.is_empty() {
             self.warnings.push(Warning::new(place, "a skinned primitive has no joints and weights", 1));
         }
         let first_weight = self.skin.weights.len();
         let per_vertex = sets.len() * 4;
         self.skin.weights.resize(first_weight + count * per_vertex, (0, 0.0));
-        let out = &mut self.skin.weights[first_weight..];
-        let mut out_of_range = 0;
+        let mut missing = 0;
         for (s, (joints, weights)) in sets.iter().enumerate() {
-            for (v, (joints, weights)) in joints.iter().zip(weights).enumerate() {
-                for k in 0..4 {
-                    let (joint, weight) = (joints[k], weights[k]);
-                    let slot = rig.slots.get(joint as usize);
-                    if weight > 0.0 {
-                        let Some(&slot) = slot else {
-                            let what = format!(
-                                "vertex {v} is bound to joint {joint}, but skin {skin} has {}",
-                                rig.slots.len()
-                            );
-                            return Err(Problem::new(format!("{place}.JOINTS_{s}"), what).into());
-                        };
-                        out[v * per_vertex + s * 4 + k] = (slot, weight);
-                    } else if weight < 0.0 {
-                        let what = format!("vertex {v} has the negative weight {weight}");
-                        return Err(Problem::new(format!("{place}.WEIGHTS_{s}"), what).into());
-                    } else {
-                        out_of_range += usize::from(slot.is_none());
-                    }
-                }
+            let rows = self.skin.weights[first_weight..].chunks_exact_mut(per_vertex);
+            let rows = rows.map(|row| &mut row[s * 4..s * 4 + 4]);
+            let (out_of_range, wrong) = match joints.component {
+                Component::U8 => bind(joints.rows::<u8, 4>(), weights, &rig.slots, rows),
+                _ => bind(joints.rows::<u16, 4>(), weights, &rig.slots, rows),
+            };
+            missing += out_of_range;
+            if let Some((vertex, joint, weight)) = wrong {
+                let problem = if weight < 0.0 {
+                    let what = format!("vertex {vertex} has the negative weight {weight}");
+                    Problem::new(format!("{place}.WEIGHTS_{s}"), what)
+                } else {
+                    let joints = rig.slots.len();
+                    let what =
+                        format!("vertex {vertex} is bound to joint {joint}, but skin {skin} has {joints}");
+                    Problem::new(format!("{place}.JOINTS_{s}"), what)
+                };
+                return Err(problem.into());
             }
         }
-        if out_of_range > 0 {
+        if missing > 0 {
             let what = "joints that are not there, at weight 0, are passed over";
-            self.warnings.push(Warning::new(place, what, out_of_range));
+            self.warnings.push(Warning::new(place, what, missing));
         }
         self.skin.weights_of.push(PartWeights { first_vertex: first, first_weight, per_vertex, skin });
         Ok(())
@@ -393,10 +379,11 @@ impl Build<'_, '_, '_> {
         let Some(map) = primitive.targets.get(target) else { return Ok(()) };
         let vertices = self.skin.parts[part].vertices.clone();
         self.morph_reads.take(vertices.len(), place, "morph targets")?;
-        let positions = self.attribute(place, map, "POSITION")?.map(|e| e.vectors::<3>());
-        let normals = self.attribute(place, map, "NORMAL")?.map(|e| e.vectors::<3>());
+        let positions = elements(self.root, self.store, place, map, "POSITION")?.map(|e| e.vectors::<3>());
+        let normals = elements(self.root, self.store, place, map, "NORMAL")?.map(|e| e.vectors::<3>());
         let base = match &normals {
-            Some(_) => self.attribute(place, &primitive.attributes, "NORMAL")?.map(|e| e.vectors::<3>()),
+            Some(_) => elements(self.root, self.store, place, &primitive.attributes, "NORMAL")?
+                .map(|e| e.vectors::<3>()),
             None => None,
         };
         let turn = normal_matrix(rig.rest_from_mesh.matrix3);
@@ -410,7 +397,7 @@ impl Build<'_, '_, '_> {
                 continue;
             }
             // The rest normal was made unit; what is added to it shrinks alike.
-            let length = rest_normal(turn, at(&base)).1;
+            let length = (turn * Vec3::from_array(at(&base)).as_dvec3()).length();
             let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
             morph.vertices.push(vertex);
             morph
@@ -439,16 +426,47 @@ pub(crate) fn triangulate(mode: usize, indices: &[u32], first: u32, out: &mut Ve
     }
 }
 
-/// The inverse transpose, up to a positive factor.
+/// Writes the slots and weights of one set. Gives the number of joints out of range at weight zero, and the first
+/// vertex, joint and weight that cannot be.
+fn bind<'o, J: Raw + Into<u32>>(
+    mut joints: impl Iterator<Item = [J; 4]>,
+    weights: &Elements<'_>,
+    slots: &[u16],
+    mut out: impl Iterator<Item = &'o mut [(u16, f32)]>,
+) -> (usize, Option<(usize, u32, f32)>) {
+    let (mut missing, mut wrong, mut vertex) = (0, None, 0);
+    weights.for_each::<4>(|weights| {
+        let (Some(joints), Some(row)) = (joints.next(), out.next()) else { return };
+        for k in 0..4 {
+            let (joint, weight): (u32, f32) = (joints[k].into(), weights[k]);
+            match slots.get(joint as usize) {
+                Some(&slot) if weight >= 0.0 => row[k] = (slot, weight),
+                None if weight == 0.0 => missing += 1,
+                _ => drop(wrong.get_or_insert((vertex, joint, weight))),
+            }
+        }
+        vertex += 1;
+    });
+    (missing, wrong)
+}
+
+/// The elements of an attribute that is there.
+fn elements<'d>(
+    root: &Root<'_>,
+    store: &Store<'d>,
+    place: &str,
+    map: &Map<'_, Whole>,
+    name: &str,
+) -> Result<Option<Elements<'d>>, ReadError> {
+    let Some(index) = map.get(name) else { return Ok(None) };
+    let elements = store.elements(root, index.0);
+    Ok(Some(elements.ok_or_else(|| Problem::new(format!("{place}.{name}"), "has no data"))?))
+}
+
+/// The inverse transpose, up to a positive factor that keeps its numbers near one.
 fn normal_matrix(m: DMat3) -> DMat3 {
     let cofactors =
         DMat3::from_cols(m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis));
-    if m.determinant() < 0.0 { -cofactors } else { cofactors }
-}
-
-/// A unit normal in rest space, and how long it was before it was made unit.
-fn rest_normal(turn: DMat3, normal: [f32; 3]) -> (Vec3, f64) {
-    let turned = turn * Vec3::from_array(normal).as_dvec3();
-    let length = turned.length();
-    if length > f64::MIN_POSITIVE { ((turned / length).as_vec3(), length) } else { (Vec3::ZERO, 0.0) }
+    let size = cofactors.to_cols_array().iter().fold(0.0, |a: f64, c| a.max(c.abs()));
+    cofactors / if m.determinant() < 0.0 { -size } else { size }
 }

@@ -58,7 +58,9 @@ impl Document {
         let images = &mut looks.images;
         looks.parts = self.parts.iter().map(|part| look(part.node, part.primitive, images)).collect();
         for (joint, &n) in self.joint_nodes.iter().enumerate() {
-            let Some((node, mesh)) = root.nodes.get(n).and_then(|node| Some((node, node.mesh?))) else { continue };
+            let Some((node, mesh)) = root.nodes.get(n).and_then(|node| Some((node, node.mesh?))) else {
+                continue;
+            };
             if node.skin.is_some() {
                 continue;
             }

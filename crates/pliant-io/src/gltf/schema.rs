@@ -71,7 +71,7 @@ pub(crate) struct Node<'a> {
     pub(crate) mesh: Option<Whole>,
     pub(crate) skin: Option<Whole>,
     pub(crate) camera: Option<Whole>,
-    pub(crate) matrix: Option<[f64; 16]>,
+    pub(crate) matrix: Option<Box<[f64; 16]>>,
     pub(crate) translation: Option<[f64; 3]>,
     pub(crate) rotation: Option<[f64; 4]>,
     pub(crate) scale: Option<[f64; 3]>,

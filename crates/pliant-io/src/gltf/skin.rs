@@ -44,8 +44,8 @@ pub(crate) fn inverse(m: DAffine3) -> Option<DAffine3> {
 }
 
 fn local(node: &Node<'_>, animated: bool) -> Option<Local> {
-    if let Some(m) = node.matrix {
-        let m = affine(m);
+    if let Some(m) = &node.matrix {
+        let m = affine(**m);
         if !animated {
             return Some(Local::Matrix(m));
         }
@@ -101,9 +101,8 @@ impl Rig {
         let mut wanted = vec![false; root.nodes.len()];
         // Joints, and the nodes that carry rigid meshes: pictures show what rides on the skeleton.
         let joints = root.skins.iter().flat_map(|s| s.joints.iter().map(|j| j.0));
-        let is_prop = |n: &usize| {
-            root.nodes[*n].mesh.is_some() && root.nodes[*n].skin.is_none() && tree.in_scene[*n]
-        };
+        let is_prop =
+            |n: &usize| root.nodes[*n].mesh.is_some() && root.nodes[*n].skin.is_none() && tree.in_scene[*n];
         for node in joints.chain((0..root.nodes.len()).filter(is_prop)) {
             let mut at = Some(node);
             while let Some(n) = at.filter(|&n| !wanted[n]) {

@@ -86,11 +86,16 @@ impl Weights {
                 entries.push((slot.ok_or(AssetError::Weights { vertex, why: "are all zero" })?, 1.0));
             } else {
                 repairs.unnormalised += usize::from((sum - 1.0).abs() > 1e-3);
-                entries.iter_mut().for_each(|e| e.1 = (f64::from(e.1) / sum) as f32);
-                // A weight too small for f32 beside the others rounds to zero.
-                entries.retain(|e| e.1 > 0.0);
+                if sum != 1.0 {
+                    entries.iter_mut().for_each(|e| e.1 = (f64::from(e.1) / sum) as f32);
+                    // A weight too small for f32 beside the others rounds to zero.
+                    entries.retain(|e| e.1 > 0.0);
+                }
             }
-            entries.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            // Most files have them in order already.
+            if !entries.is_sorted_by(|a, b| b.1 < a.1 || (b.1 == a.1 && a.0 <= b.0)) {
+                entries.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            }
             debug_assert!((entries.iter().map(|e| e.1).sum::<f32>() - 1.0).abs() < SUM_TOLERANCE);
             slots.extend(entries.iter().map(|e| e.0));
             values.extend(entries.iter().map(|e| e.1));
