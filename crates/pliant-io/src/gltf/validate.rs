@@ -2,7 +2,7 @@
 
 use super::accessor::element_size;
 use super::buffers::{NAME, shorten};
-use super::schema::{Accessor, Component, Kind, Mode, Primitive, Root};
+use super::schema::{Accessor, Component, Kind, Primitive, Root};
 use super::tree::Tree;
 use crate::{Problem, Warning};
 
