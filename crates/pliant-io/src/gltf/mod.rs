@@ -22,6 +22,7 @@ mod summary;
 pub(crate) mod testing;
 mod tree;
 mod validate;
+mod validate_motion;
 mod write;
 
 pub use bake::{BakedClip, GlbBake, bake};

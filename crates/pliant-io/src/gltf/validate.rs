@@ -2,7 +2,7 @@
 
 use super::accessor::element_size;
 use super::buffers::{NAME, shorten};
-use super::schema::{Accessor, Component, Kind, Mode, Primitive, Root};
+use super::schema::{Accessor, Component, Kind, Primitive, Root};
 use super::tree::Tree;
 use crate::{Problem, Warning};
 
@@ -53,9 +53,9 @@ enum ViewUse {
     Index,
 }
 
-struct Check<'r, 'a> {
-    root: &'r Root<'a>,
-    found: Findings,
+pub(super) struct Check<'r, 'a> {
+    pub(super) root: &'r Root<'a>,
+    pub(super) found: Findings,
     view_uses: Vec<Option<ViewUse>>,
 }
 
@@ -97,16 +97,22 @@ fn numbered(name: &str, prefix: &str) -> Option<usize> {
 }
 
 impl Check<'_, '_> {
-    fn problem(&mut self, place: String, what: impl Into<String>) {
+    pub(super) fn problem(&mut self, place: String, what: impl Into<String>) {
         self.found.problems.push(Problem::new(place, what));
     }
 
-    fn warn(&mut self, place: String, what: impl Into<String>) {
+    pub(super) fn warn(&mut self, place: String, what: impl Into<String>) {
         self.found.warnings.push(Warning::new(place, what, 1));
     }
 
     /// Reports a reference to nothing. Whether it is sound.
-    fn refers(&mut self, place: impl Fn() -> String, kind: &str, index: usize, count: usize) -> bool {
+    pub(super) fn refers(
+        &mut self,
+        place: impl Fn() -> String,
+        kind: &str,
+        index: usize,
+        count: usize,
+    ) -> bool {
         if index >= count {
             self.problem(place(), format!("there is no {kind} {index}: the file has {count}"));
         }
@@ -650,7 +656,7 @@ impl Check<'_, '_> {
         }
     }
 
-    fn no_stride(&mut self, place: impl Fn() -> String, accessor: &Accessor) {
+    pub(super) fn no_stride(&mut self, place: impl Fn() -> String, accessor: &Accessor) {
         let view = accessor.buffer_view.and_then(|v| self.root.buffer_views.get(v.0));
         if view.is_some_and(|v| v.byte_stride.is_some()) {
             self.problem(place(), "its buffer view must not have a stride");
@@ -695,120 +701,6 @@ impl Check<'_, '_> {
                     self.problem(bind_place, what);
                 }
             }
-        }
-    }
-
-    fn animations(&mut self) {
-        let root = self.root;
-        let accessors = root.accessors.len();
-        for (a, animation) in root.animations.iter().enumerate() {
-            for (list, hollow) in
-                [("channels", animation.channels.is_hollow()), ("samplers", animation.samplers.is_hollow())]
-            {
-                if hollow {
-                    self.problem(format!("animations[{a}].{list}"), "is empty");
-                }
-            }
-            for (s, sampler) in animation.samplers.iter().enumerate() {
-                let input = || format!("animations[{a}].samplers[{s}].input");
-                if self.refers(input, "accessor", sampler.input.0, accessors) {
-                    self.found.uses[sampler.input.0].time = true;
-                    let accessor = &root.accessors[sampler.input.0];
-                    if (accessor.kind, accessor.component_type) != (Kind::Scalar, Component::F32) {
-                        self.problem(input(), "key times must be scalar floats");
-                    }
-                    if accessor.min.is_none() || accessor.max.is_none() {
-                        self.problem(input(), "the accessor of key times needs min and max");
-                    }
-                    self.no_stride(input, accessor);
-                }
-                let output = || format!("animations[{a}].samplers[{s}].output");
-                if self.refers(output, "accessor", sampler.output.0, accessors) {
-                    self.found.uses[sampler.output.0].output = true;
-                    self.no_stride(output, &root.accessors[sampler.output.0]);
-                }
-            }
-            let mut targets: Vec<(usize, &str, usize)> = Vec::with_capacity(animation.channels.len());
-            for (c, channel) in animation.channels.iter().enumerate() {
-                let place = |part: &str| format!("animations[{a}].channels[{c}]{part}");
-                let sound =
-                    self.refers(|| place(".sampler"), "sampler", channel.sampler.0, animation.samplers.len());
-                let Some(node) = channel.target.node else { continue };
-                if !self.refers(|| place(".target.node"), "node", node.0, root.nodes.len()) {
-                    continue;
-                }
-                targets.push((node.0, &channel.target.path, c));
-                if sound {
-                    self.channel(
-                        || place(""),
-                        node.0,
-                        &channel.target.path,
-                        &animation.samplers[channel.sampler.0],
-                    );
-                }
-            }
-            targets.sort_unstable();
-            for pair in targets.windows(2) {
-                if (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1) {
-                    let place = format!("animations[{a}].channels[{}].target", pair[1].2);
-                    self.problem(place, format!("channel {} animates the same", pair[0].2));
-                }
-            }
-        }
-    }
-
-    fn channel(
-        &mut self,
-        place: impl Fn() -> String,
-        node: usize,
-        path: &str,
-        sampler: &super::schema::Sampler,
-    ) {
-        use Component::{F32, I8, I16, U8, U16};
-        const FRACTIONS: [(Component, bool); 5] =
-            [(F32, false), (I8, true), (U8, true), (I16, true), (U16, true)];
-        let root = self.root;
-        let accessors = (root.accessors.get(sampler.input.0), root.accessors.get(sampler.output.0));
-        let (Some(input), Some(output)) = accessors else { return };
-        let about = &root.nodes[node];
-        let mut values = 1;
-        let (kind, allowed) = match path {
-            "translation" | "scale" => (Kind::Vec3, &FRACTIONS[..1]),
-            "rotation" => {
-                self.found.uses[sampler.output.0].rotation = true;
-                (Kind::Vec4, &FRACTIONS[..])
-            }
-            "weights" => {
-                let mesh = about.mesh.and_then(|m| root.meshes.get(m.0));
-                values = mesh.and_then(|m| m.primitives.first()).map_or(0, |p| p.targets.len());
-                if values == 0 {
-                    self.problem(format!("{}.target", place()), format!("node {node} has no morph targets"));
-                    return;
-                }
-                (Kind::Scalar, &FRACTIONS[..])
-            }
-            _ => {
-                self.warn(format!("{}.target.path", place()), format!("\"{path}\" is passed over"));
-                return;
-            }
-        };
-        if path != "weights" && about.matrix.is_some() {
-            self.warn(
-                format!("{}.target", place()),
-                format!("node {node} has a matrix: it is taken apart to be animated"),
-            );
-        }
-        if output.kind != kind || !allowed.contains(&(output.component_type, output.normalized)) {
-            let what = format!("{:?} of {:?} cannot be a {path}", output.kind, output.component_type);
-            self.problem(format!("{}.sampler", place()), what);
-        }
-        let per_key = if sampler.interpolation == Mode::CubicSpline { 3 } else { 1 } * values;
-        if input.count.0.checked_mul(per_key) != Some(output.count.0) {
-            let what = format!(
-                "{} keys need {per_key} values each, but there are {}",
-                input.count.0, output.count.0
-            );
-            self.problem(format!("{}.sampler", place()), what);
         }
     }
 
