@@ -155,6 +155,14 @@ pub(crate) enum ViewArg {
     Side,
     Back,
     Quarter,
+    /// All four, on one sheet.
+    All,
+}
+
+/// What to draw over the skin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Show {
+    Skeleton,
 }
 
 /// What to colour by.
@@ -187,7 +195,10 @@ pub(crate) struct PictureArgs {
     /// Draw the triangles' edges.
     #[arg(long)]
     pub(crate) edges: bool,
-    /// Width and height in pixels.
+    /// Draw what is under the skin.
+    #[arg(long, value_enum)]
+    pub(crate) show: Option<Show>,
+    /// Width and height in pixels (of each picture on a sheet of all views).
     #[arg(long, default_value = "1024x1024", value_name = "WxH", value_parser = parse_size)]
     pub(crate) size: (u32, u32),
     /// Where to write the PNG.

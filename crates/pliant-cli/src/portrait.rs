@@ -1,9 +1,10 @@
 //! A character, posed and shaped, as a picture.
 
 use crate::load::Input;
-use crate::picture::{self, Image, Legend, Mesh, Paint, Scale, Scene, Texture, View};
+use crate::picture::{self, Image, Legend, Line, Mesh, Paint, Scale, Scene, Texture, View};
 use anyhow::Result;
-use glam::{Vec2, Vec3};
+use glam::{DVec3, Vec2, Vec3};
+use pliant::asset::Bone;
 use pliant::method::Shape;
 use pliant::rig::Pose;
 use pliant_io::gltf::{PartLook, Prop};
@@ -29,6 +30,9 @@ impl Heat {
 /// What rigid meshes look like beside a skin that is coloured by a measure, linear RGB.
 const PROP_GREY: [f32; 3] = [0.35; 3];
 
+/// Bones drawn over the skin, linear RGB.
+const BONE_COLOR: [f32; 3] = [0.9, 0.25, 0.02];
+
 /// A texture on a mesh.
 struct Picture {
     uvs: Vec<Vec2>,
@@ -44,6 +48,7 @@ pub(crate) struct Portrait<'a> {
     textures: Vec<Option<Texture>>,
     parts: Vec<Option<Picture>>,
     props: Vec<(Prop, Option<Picture>)>,
+    skeleton: bool,
 }
 
 impl<'a> Portrait<'a> {
@@ -58,18 +63,46 @@ impl<'a> Portrait<'a> {
             Some(Picture { uvs, image: look.image })
         };
         let parts = looks.parts.into_iter().enumerate();
+        let props = looks.props.into_iter().map(|mut prop| {
+            let look = picture(prop.look.take(), 0);
+            (prop, look)
+        });
+        let props = props.collect();
         Self {
             input,
             options: picture::Options { edges, ..picture::Options::new(width, height, view) },
             textures: looks.images.iter().map(|i| picture::decode_texture(&i.bytes)).collect(),
             parts: parts.map(|(index, look)| picture(look, first_vertex(index))).collect(),
-            props: looks
-                .props
-                .into_iter()
-                .map(|mut p| (picture(p.look.take(), 0), p))
-                .map(|(l, p)| (p, l))
-                .collect(),
+            props,
+            skeleton: false,
         }
+    }
+
+    /// From another side.
+    pub(crate) fn from(self, view: View) -> Self {
+        Self { options: picture::Options { view, ..self.options }, ..self }
+    }
+
+    /// With the bones drawn over the skin.
+    pub(crate) fn with_skeleton(self) -> Self {
+        Self { skeleton: true, ..self }
+    }
+
+    /// Every bone, moved with its joint.
+    fn bones(&self, pose: &Pose) -> Vec<Line> {
+        let skeleton = self.input.character.skeleton();
+        let moved = |joint: u32, p: DVec3| {
+            let rest = skeleton.joints()[joint as usize].world_from_rest;
+            (pose.world_from_joint[joint as usize] * rest.inverse()).transform_point3(p).as_vec3()
+        };
+        let line = |bone: &Bone| Line {
+            from: moved(bone.joint, bone.start),
+            to: moved(bone.joint, bone.end),
+            colour: BONE_COLOR,
+            width: self.options.width.min(self.options.height) as f32 / 200.0,
+            on_top: true,
+        };
+        skeleton.bones().iter().map(line).collect()
     }
 
     fn paint<'p>(&'p self, picture: Option<&'p Picture>, color: [f32; 3]) -> Paint<'p> {
@@ -108,7 +141,7 @@ impl<'a> Portrait<'a> {
         });
         let scene = Scene {
             meshes: parts.chain(props).collect(),
-            lines: vec![],
+            lines: if self.skeleton { self.bones(pose) } else { vec![] },
             legend: heat.map(|(kind, _)| kind.legend()),
         };
         picture::render(&scene, &self.options)

@@ -138,11 +138,13 @@ fn instances_influences_and_repairs() {
     assert_eq!(fox.character.surface().triangles().len(), 576);
     let alien = load("Alien/Alien.gltf").unwrap();
     assert!(!alien.character.morphs().is_empty());
-    // Names, parents first, every joint bound or above one that is.
+    // Parents first; every joint is bound, carries a rigid mesh, or is above one that does.
     for loaded in [recursive, ten, robot, fox, alien] {
         let joints = loaded.character.skeleton().joints();
         assert!(joints.iter().enumerate().all(|(i, j)| j.parent.is_none_or(|p| (p as usize) < i)));
-        let mut needed: Vec<bool> = joints.iter().map(|j| j.deforms).collect();
+        let props = loaded.document.looks(&pliant_io::files::NoFiles).props;
+        let carries = |i: usize| props.iter().any(|p| p.joint as usize == i);
+        let mut needed: Vec<bool> = joints.iter().enumerate().map(|(i, j)| j.deforms || carries(i)).collect();
         for (i, joint) in joints.iter().enumerate().rev() {
             if let (true, Some(parent)) = (needed[i], joint.parent) {
                 needed[parent as usize] = true;

@@ -1,10 +1,10 @@
 //! `pliant picture`: a still.
 
 use crate::Outcome;
-use crate::args::{Common, HeatArg, PictureArgs, ViewArg};
+use crate::args::{Common, HeatArg, PictureArgs, Show, ViewArg};
 use crate::load::Input;
 use crate::motion;
-use crate::picture::View;
+use crate::picture::{Image, View};
 use crate::portrait::{Heat, Portrait};
 use anyhow::{Context, Result, ensure};
 use pliant::measure::{Judge, Options};
@@ -38,14 +38,33 @@ pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
             Heat::Volume => (heat, judge.volume_field(&pose, &shape.positions)),
         }
     });
-    let view = match args.view {
-        ViewArg::Front => View::Front,
-        ViewArg::Side => View::Side,
-        ViewArg::Back => View::Back,
-        ViewArg::Quarter => View::Quarter,
+    let views = match args.view {
+        ViewArg::Front => vec![View::Front],
+        ViewArg::Side => vec![View::Side],
+        ViewArg::Back => vec![View::Back],
+        ViewArg::Quarter => vec![View::Quarter],
+        ViewArg::All => View::ALL.map(|(_, view)| view).to_vec(),
     };
-    let portrait = Portrait::new(&input, args.size.0, args.size.1, view, args.edges);
-    let image = portrait.take(&shape, &pose, values.as_ref().map(|(heat, values)| (*heat, &values[..])))?;
+    let mut portrait = Portrait::new(&input, args.size.0, args.size.1, View::Quarter, args.edges);
+    if args.show == Some(Show::Skeleton) {
+        portrait = portrait.with_skeleton();
+    }
+    let heat = values.as_ref().map(|(heat, values)| (*heat, &values[..]));
+    let mut images = Vec::new();
+    for view in views {
+        portrait = portrait.from(view);
+        images.push(portrait.take(&shape, &pose, heat)?);
+    }
+    let image = match &images[..] {
+        [one] => one.clone(),
+        all => {
+            let rows = View::ALL.chunks(2).zip(all.chunks(2)).map(|(names, images)| {
+                let tiles: Vec<_> = names.iter().map(|n| n.0).zip(images).collect();
+                Image::beside(&tiles)
+            });
+            Image::stacked(&rows.collect::<Result<Vec<_>>>()?)?
+        }
+    };
     write_whole(&[(args.output.clone(), image.to_png()?)])
         .with_context(|| args.output.display().to_string())?;
     Ok(Outcome::Done)

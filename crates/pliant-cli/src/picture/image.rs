@@ -21,11 +21,13 @@ impl Image {
     }
 
     /// Pixels across.
+    #[cfg(test)]
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
     /// Pixels down.
+    #[cfg(test)]
     pub(crate) fn height(&self) -> usize {
         self.height
     }

@@ -84,6 +84,7 @@ impl<'a> Backdrop<'a> {
 
     fn at(&self, x: usize, y: usize) -> Vec3 {
         let colour = match self.background {
+            #[cfg(test)]
             Background::Plain(colour) => Vec3::from(colour),
             Background::Studio => {
                 let at = (Vec2::new(x as f32, y as f32) + 0.5) / self.size;

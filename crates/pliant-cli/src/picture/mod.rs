@@ -21,7 +21,7 @@ mod texture;
 pub(crate) use camera::View;
 pub(crate) use heat::{Legend, Scale, heat};
 pub(crate) use image::Image;
-pub(crate) use scene::{Bounds, CLAY, Line, Mesh, Paint, Scene};
+pub(crate) use scene::{Bounds, Line, Mesh, Paint, Scene};
 pub(crate) use texture::{Texture, decode_texture};
 
 use anyhow::{Result, ensure};
@@ -31,7 +31,8 @@ use anyhow::{Result, ensure};
 pub(crate) enum Background {
     /// A light, neutral studio with soft fall-off.
     Studio,
-    /// One colour, linear RGB.
+    /// One colour, linear RGB: what the tests measure against.
+    #[cfg(test)]
     Plain([f32; 3]),
 }
 

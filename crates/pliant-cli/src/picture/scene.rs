@@ -6,9 +6,6 @@ use super::heat::Legend;
 use super::texture::Texture;
 use glam::{DVec3, Vec2, Vec3};
 
-/// A pleasant neutral skin for what has no paint of its own, linear RGB.
-pub(crate) const CLAY: [f32; 3] = [0.60, 0.38, 0.265];
-
 /// Everything in a picture.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scene<'a> {

@@ -1,6 +1,8 @@
 use super::*;
 use glam::{Vec2, Vec3};
 
+/// A neutral skin, linear RGB.
+const CLAY: [f32; 3] = [0.60, 0.38, 0.265];
 const BLACK: Background = Background::Plain([0.0; 3]);
 const QUAD: [[u32; 3]; 2] = [[0, 1, 2], [0, 2, 3]];
 
