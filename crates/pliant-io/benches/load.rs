@@ -27,6 +27,11 @@ fn main() {
             println!("{:<44} refused: {error}", name(&path));
             continue;
         }
+        // Data URIs are not decoded on their side: such a row would compare nothing.
+        if read_all(&bytes, &folder) == 0 {
+            println!("{:<44} left out: not read on the other side", name(&path));
+            continue;
+        }
         let (mut ours, mut theirs) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..RUNS {
             let copy = bytes.clone();

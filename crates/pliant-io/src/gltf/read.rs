@@ -65,7 +65,12 @@ fn open(file: &[u8], files: &dyn Files) -> Result<Opened, ReadError> {
     let mut warnings = Vec::new();
     let container = glb::split(file, &mut warnings)?;
     let json = &file[container.json.clone()];
-    let root: Root<'_> = serde_json::from_slice(json).map_err(|e| not_json(&e, json, container.is_glb))?;
+    // Checked once here, the text need not be checked again string by string.
+    let text = std::str::from_utf8(json).map_err(|e| {
+        Problem::new("", format!("the JSON is not UTF-8 text from byte {} on", e.valid_up_to()))
+            .hint("the file is damaged: export it again")
+    })?;
+    let root: Root<'_> = serde_json::from_str(text).map_err(|e| not_json(&e, json, container.is_glb))?;
     let tree = Tree::new(&root);
     let mut found = validate::structure(&root, &tree);
     warnings.append(&mut found.warnings);
