@@ -63,7 +63,7 @@ pub(super) fn motions(manner: &Manner) -> Vec<Motion> {
         Motion::new("kick", 1.5, move |p, t| kick(p, &m, t)),
         Motion::new("jump", 2.0, move |p, t| jump(p, &m, t)),
         Motion::new("shake", 2.0, move |p, t| shake(p, &m, t)),
-        Motion::new("wave", 2.0, |p, t| wave_arm(p, t)),
+        Motion::new("wave", 2.0, wave_arm),
     ]
 }
 

@@ -56,8 +56,11 @@ pub(super) struct Lump {
     thickness: f64,
     /// Added all around: gives flat lumps a round rim.
     swell: f64,
-    /// A ball around it, set once it is hung on a joint.
+    /// Set once it is hung on a joint: a ball around it; its axis' direction and length where it is round, and how
+    /// far along the axis its normals lean per distance from it.
     bound: (DVec3, f64),
+    axis: (DVec3, f64),
+    lean: f64,
     /// Width over which it melts into the lumps before it on the same joint.
     pub melt: f64,
     /// Whether a mirrored twin hangs on the same joint.
@@ -79,6 +82,8 @@ impl Lump {
             thickness,
             swell: 0.0,
             bound,
+            axis: (DVec3::Y, 0.0),
+            lean: 0.0,
             melt,
             both: false,
         }
@@ -150,6 +155,19 @@ impl Lump {
         self.start_radius.max(self.end_radius) * self.thickness
     }
 
+    /// Makes it ready to be probed.
+    fn hang(&mut self, crease: f64) {
+        self.melt = self.melt.max(crease);
+        self.bound = self.around();
+        let length = (self.end - self.start).length();
+        if length > 0.0 {
+            self.axis = ((self.end - self.start) / length, length);
+            // The surface is the hull of balls along the axis; its normal leans by the slope of their radii.
+            let sine = ((self.start_radius - self.end_radius) / length).clamp(-0.95, 0.95);
+            self.lean = sine / libm::sqrt(1.0 - sine * sine);
+        }
+    }
+
     fn is_round(&self) -> bool {
         self.round_from_body == DMat3::IDENTITY
     }
@@ -167,15 +185,11 @@ impl Lump {
 
     pub(super) fn probe(&self, p: DVec3) -> Probe {
         let q = self.round_from_body * (p - self.start);
-        let axis = self.end - self.start;
-        let length = axis.length();
+        let (u, length) = self.axis;
         let (center, radius) = if length > 0.0 {
-            let u = axis / length;
             let along = q.dot(u);
             let off = (q - u * along).length();
-            // The surface is the hull of balls along the axis; its normal leans by the slope of their radii.
-            let lean = ((self.start_radius - self.end_radius) / length).clamp(-0.95, 0.95);
-            let t = (along - off * lean / libm::sqrt(1.0 - lean * lean)).clamp(0.0, length);
+            let t = (along - off * self.lean).clamp(0.0, length);
             (u * t, self.start_radius + (self.end_radius - self.start_radius) * t / length)
         } else {
             (DVec3::ZERO, self.start_radius)
@@ -246,9 +260,7 @@ fn around(a: (DVec3, f64), b: (DVec3, f64)) -> (DVec3, f64) {
 impl Field {
     pub(super) fn new(mut nodes: Vec<Node>, crease: f64, stands: bool) -> Self {
         for index in (0..nodes.len()).rev() {
-            for lump in &mut nodes[index].lumps {
-                (lump.bound, lump.melt) = (lump.around(), lump.melt.max(crease));
-            }
+            nodes[index].lumps.iter_mut().for_each(|l| l.hang(crease));
             nodes[index].melt = nodes[index].melt.max(crease);
             let own = nodes[index].lumps.iter().map(|l| l.bound).reduce(around);
             nodes[index].own_bound = own.unwrap_or((nodes[index].seam, 0.0));
@@ -256,10 +268,6 @@ impl Field {
             nodes[index].bound = children.into_iter().fold(nodes[index].own_bound, around);
         }
         Self { nodes, crease, stands }
-    }
-
-    pub(super) fn nodes(&self) -> &[Node] {
-        &self.nodes
     }
 
     /// A box around the surface.
@@ -284,7 +292,12 @@ impl Field {
 
     fn limb(&self, index: usize, p: DVec3) -> Probe {
         let node = &self.nodes[index];
-        let mut body = node.lumps.iter().fold(FAR, |body, lump| melt(body, lump.probe(p), lump.melt));
+        let mut body = FAR;
+        for lump in &node.lumps {
+            if p.distance(lump.bound.0) - lump.bound.1 <= body.distance + lump.melt {
+                body = melt(body, lump.probe(p), lump.melt);
+            }
+        }
         for &child in &node.children {
             let limb = &self.nodes[child];
             if p.distance(limb.bound.0) - limb.bound.1 > body.distance + limb.melt {

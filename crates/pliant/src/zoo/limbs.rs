@@ -151,6 +151,8 @@ pub(super) fn hand() -> Figure {
         f.cone(made[0], root - along * 0.022, radius * 1.1, root, radius * 1.12);
         f.set(made[0]).radius = Some(radius * 1.2);
         f.blend(made[0], 0.011, 0.032);
+        // Less than the gap between fingers.
+        f.set(made[0]).say = Some(0.004);
     }
     let thumb = [
         ("Thumb1", v(0.026, 0.118, 0.008), 0.0155),

@@ -152,3 +152,32 @@ fn nearest(name: &str) -> &'static str {
     };
     list().iter().map(|s| s.name).min_by_key(|n| changes(n)).unwrap_or("human")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(feature = "parallel")]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let make = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| character("arm", Some(3000)).unwrap())
+        };
+        assert_eq!(make(1), make(3));
+    }
+
+    #[test]
+    fn every_name_is_written_and_joints_are_called_apart() {
+        for sample in list() {
+            let (figure, motions) = written(sample.name);
+            assert_eq!(motions.len(), sample.motions.len(), "{}", sample.name);
+            let mut names: Vec<&str> = figure.pins.iter().map(|p| p.name.as_str()).collect();
+            names.sort_unstable();
+            assert!(names.windows(2).all(|w| w[0] != w[1]), "{}", sample.name);
+            let leaf = |j: usize| figure.children(j).next().is_none();
+            assert!((0..names.len()).all(|j| !leaf(j) || figure.pins[j].tail.is_some()), "{}", sample.name);
+            assert!(figure.pins.iter().all(|p| !p.lumps.is_empty()), "{}", sample.name);
+        }
+    }
+}

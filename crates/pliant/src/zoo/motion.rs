@@ -8,11 +8,14 @@ use glam::{DQuat, DVec3};
 /// Keys a second: dense enough that straight lines between them look smooth and no joint turns far.
 const KEYS_PER_SECOND: f64 = 30.0;
 
+/// Sets a pose for a moment in seconds.
+type Pose = Box<dyn Fn(&mut Posing<'_>, f64)>;
+
 /// A named motion: how long, and the pose at each moment in seconds.
 pub(super) struct Motion {
     pub name: &'static str,
     pub seconds: f64,
-    pub pose: Box<dyn Fn(&mut Posing<'_>, f64)>,
+    pub pose: Pose,
 }
 
 impl Motion {

@@ -179,7 +179,7 @@ fn arm(f: &mut Figure, trunk: &Trunk, build: &Build) {
     let palm_end = wrist_at + along * 0.088;
     f.cone(hand, wrist_at + along * 0.01, 0.029 * h, palm_end, 0.042 * h).flat(flat, 0.42);
     f.set(hand).radius = Some(0.03 * g);
-    f.set(hand).melt = Some(0.02);
+    f.blend(hand, 0.02, 0.09);
     let fingers = f.joint(hand, "LeftFingers", palm_end + along * 0.005);
     for (z, length) in [(-0.0285, 0.060), (-0.0095, 0.078), (0.0095, 0.085), (0.0285, 0.075)] {
         let root = palm_end + v(0.0, 0.0, z * h) - along * 0.012;

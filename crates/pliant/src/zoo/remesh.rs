@@ -12,8 +12,10 @@ use std::collections::BinaryHeap;
 const LONG: f64 = 4.0 / 3.0;
 const SHORT: f64 = 4.0 / 5.0;
 /// Rounds of split, collapse, flip and relax before the exact count; then rounds that keep the count.
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 6;
 const POLISH: usize = 4;
+/// How much finer one step of refinement is than the one before.
+const FINER: f64 = 1.6;
 /// Area of an even mesh per vertex, in squared edge lengths.
 const AREA_PER_VERTEX: f64 = 0.866;
 /// Vertices relaxed per parallel task.
@@ -38,8 +40,10 @@ fn size(radius: f64) -> f64 {
 
 impl<'a> Remesher<'a> {
     pub(super) fn new(body: &'a Body, mesh: Mesh) -> Self {
-        let count = mesh.position.len();
-        let mut new = Self { body, mesh, size: vec![1.0; count], normal: vec![DVec3::Y; count], scale: 1.0 };
+        let probes = parallel::map(mesh.position.len(), |v| body.probe(mesh.position[v]));
+        let size = probes.iter().map(|p| size(p.radius)).collect();
+        let normal = probes.iter().map(|p| p.gradient.normalize_or(DVec3::Y)).collect();
+        let mut new = Self { body, mesh, size, normal, scale: 1.0 };
         new.settle(|_, mesh, v| mesh.at(v), 1);
         new
     }
@@ -47,12 +51,21 @@ impl<'a> Remesher<'a> {
     /// Remeshes to exactly `count` vertices, or as near as topology allows.
     pub(super) fn run(&mut self, count: usize) {
         let even: f64 = (0..self.mesh.half_edges() / 3).map(|t| self.evenness(3 * t)).sum();
-        self.scale = libm::sqrt(even / (AREA_PER_VERTEX * count as f64));
+        let scale = |count: usize| libm::sqrt(even / (AREA_PER_VERTEX * count as f64));
+        let aim = scale(count);
+        // The first mesh is full of slivers: a coarse, clean one comes first, then finer ones by steps.
+        self.scale = scale(self.mesh.len() / 2);
+        while self.scale > aim {
+            self.round();
+            self.round();
+            self.scale /= FINER;
+        }
+        self.scale = aim;
         for round in 0..ROUNDS {
-            self.split_long();
-            self.collapse_short();
-            self.flip();
-            self.relax();
+            if round < 3 {
+                self.tidy();
+            }
+            self.round();
             if round > 0 {
                 self.scale *= libm::sqrt(self.mesh.len() as f64 / count as f64).clamp(0.8, 1.25);
             }
@@ -63,6 +76,42 @@ impl<'a> Remesher<'a> {
             self.flip();
             self.relax();
         }
+    }
+
+    /// Drops what is gone and puts neighbours near each other in memory: the passes are bound by it.
+    fn tidy(&mut self) {
+        let (kept, triangles) = self.mesh.compact();
+        let low = kept.iter().map(|&v| self.mesh.at(v)).fold(DVec3::INFINITY, DVec3::min);
+        // Bits of the three coordinates in turn, in steps of two edges.
+        let key = |k: u32| {
+            let at = (self.mesh.at(kept[k as usize]) - low) / (2.0 * self.scale * size(0.05));
+            let [x, y, z] = at.to_array().map(|c| c as u64);
+            (0..16).fold(0, |key, bit| {
+                let spread = |c: u64, axis: u32| (c >> bit & 1) << (3 * bit + axis);
+                key | spread(x, 0) | spread(y, 1) | spread(z, 2)
+            })
+        };
+        let mut order: Vec<(u64, u32)> = (0..kept.len() as u32).map(|k| (key(k), k)).collect();
+        order.sort_unstable();
+        let mut new = vec![0; kept.len()];
+        order.iter().zip(0..).for_each(|(&(_, k), place)| new[k as usize] = place);
+        let mut triangles: Vec<[u32; 3]> = triangles.iter().map(|t| t.map(|k| new[k as usize])).collect();
+        triangles.sort_unstable_by_key(|t| (t.iter().copied().min(), t[0], t[1], t[2]));
+        let old = |&(_, k): &(u64, u32)| kept[k as usize] as usize;
+        let position = order.iter().map(|o| self.mesh.position[old(o)]).collect();
+        if let Some(mesh) = Mesh::new(position, &triangles) {
+            self.mesh = mesh;
+            self.size = order.iter().map(|o| self.size[old(o)]).collect();
+            self.normal = order.iter().map(|o| self.normal[old(o)]).collect();
+        }
+    }
+
+    /// Makes edges longer or shorter where they should be, and triangles rounder.
+    fn round(&mut self) {
+        self.split_long();
+        self.collapse_short();
+        self.flip();
+        self.relax();
     }
 
     /// A triangle's area in units of the relative size there.
@@ -97,7 +146,9 @@ impl<'a> Remesher<'a> {
             let areas = [(p - halves[0]).cross(apex - p), (halves[1] - p).cross(apex - p)];
             areas.iter().all(|a| a.dot(old) > 0.3 * a.length() * old.length())
         };
-        if !(across(h) && across(self.mesh.twin(h))) {
+        let [near, far] = [a, b].map(|v| self.mesh.at(v).distance(p));
+        let between = near.min(far) > 0.25 * self.mesh.length(h);
+        if !(between && across(h) && across(self.mesh.twin(h))) {
             p = middle;
         }
         self.mesh.split(h, p);
@@ -146,6 +197,19 @@ impl<'a> Remesher<'a> {
             false => old,
         };
         area.dot(facing) > cosine * area.length() * facing.length()
+    }
+
+    /// Whether the triangle of a half-edge would not become a needle, or a worse one, with the edge's start at `p`.
+    /// In the corner of a fold the skin would draw many vertices into one point.
+    fn stays_round(&self, h: u32, p: DVec3) -> bool {
+        let [u, q, r] =
+            [self.mesh.from(h), self.mesh.to(h), self.mesh.from(prev(h))].map(|v| self.mesh.at(v));
+        let round = |a: DVec3| {
+            let longest =
+                (q - a).length_squared().max((r - a).length_squared()).max((q - r).length_squared());
+            (q - a).cross(r - a).length() / longest.max(f64::MIN_POSITIVE)
+        };
+        round(p) >= f64::min(0.25, round(u))
     }
 
     fn collapse_short(&mut self) {
@@ -199,7 +263,8 @@ impl<'a> Remesher<'a> {
         );
     }
 
-    /// Moves every vertex to `place`, then onto the surface; those that would turn a triangle over stay.
+    /// Moves every vertex to `place`, then onto the surface; those that would turn a triangle over or flatten
+    /// it stay.
     fn settle(&mut self, place: impl Fn(&Self, &Mesh, u32) -> DVec3 + Sync + Send, steps: usize) {
         let this = &*self;
         let count = this.mesh.position.len();
@@ -217,8 +282,8 @@ impl<'a> Remesher<'a> {
         });
         for (v, found) in moved.into_iter().flatten().enumerate() {
             let Some((p, probe)) = found else { continue };
-            let upright = self.mesh.around(v as u32).all(|e| self.upright(e, p, 0.3));
-            if upright {
+            let fine = |e| self.upright(e, p, 0.3) && self.stays_round(e, p);
+            if self.mesh.around(v as u32).all(fine) {
                 self.mesh.position[v] = p;
                 self.size[v] = size(probe.radius);
                 self.normal[v] = probe.gradient.normalize_or(DVec3::Y);
