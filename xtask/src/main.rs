@@ -10,7 +10,8 @@ const HELP: &str = "\
 cargo xtask demo     bake a built-in character; leaves a GLB, a report and a picture in out/demo
 cargo xtask test     every test, with all the set-up it needs
 cargo xtask bench    the benchmarks: kernels against their scalar reference, loading against the gltf crate
-cargo xtask gallery  pictures of every sample at rest and in every motion, in out/gallery";
+cargo xtask gallery  pictures of every sample at rest and in every motion, in out/gallery
+cargo xtask pictures the README's pictures, in docs/images";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         "test" => test(),
         "bench" => bench(),
         "gallery" => gallery(),
+        "pictures" => pictures(),
         _ => {
             println!("{HELP}");
             return if task.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
@@ -126,6 +128,35 @@ fn bench() -> Result<()> {
     let pliant = pliant()?;
     run(&[&pliant, "bench"])?;
     run(&["cargo", "bench", "--quiet", "--package", "pliant-io", "--bench", "load"])
+}
+
+/// What the README shows: sample, motion, moment, method, colours.
+const README_PICTURES: [(&str, &str, &str, &str, &str); 9] = [
+    ("human", "walk", "0.3", "dqs", "none"),
+    ("horse", "run", "0.3", "dqs", "none"),
+    ("octopus", "wave", "0.8", "dqs", "none"),
+    ("elephant", "bend", "1", "dqs", "none"),
+    ("bunny", "jump", "0.6", "dqs", "none"),
+    ("armadillo", "run", "0.3", "dqs", "none"),
+    ("cylinder", "twist", "1", "lbs", "none"),
+    ("cylinder", "twist", "1", "dqs", "none"),
+    ("arm", "bend", "1", "lbs", "volume"),
+];
+
+fn pictures() -> Result<()> {
+    let pliant = pliant()?;
+    let out = root().join("docs/images");
+    std::fs::create_dir_all(&out)?;
+    for (sample, motion, time, method, heat) in README_PICTURES {
+        let name = if heat == "none" { method } else { heat };
+        let file = out.join(format!("{sample}-{motion}-{name}.png")).to_string_lossy().into_owned();
+        let character = format!("sample:{sample}");
+        run(&[
+            &pliant, "picture", &character, "--clip", motion, "--time", time, "--method", method, "--heat",
+            heat, "--size", "280x280", "-o", &file,
+        ])?;
+    }
+    Ok(())
 }
 
 /// Every sample at rest and in the middle of every motion, to be looked at.
