@@ -13,7 +13,7 @@ use super::topology::Topology;
 use crate::asset::{Bone, Character};
 use crate::parallel;
 use glam::{DVec2, DVec3};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Slices on either side of a joint; with the one at the joint 13.
 const SLICES_PER_SIDE: i32 = 6;
@@ -207,8 +207,8 @@ impl<'a> Skin<'a> {
     }
 
     fn slice(&self, crossed: &[u32], heights: &[f64], offset: f64, at: DVec3, along: DVec3) -> Option<Slice> {
-        // Which triangles meet at each crossed edge. Only looked up, never walked through: order does not matter.
-        let mut at_edge: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
+        // Which triangles meet at each crossed edge.
+        let mut at_edge: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
         let above = |p: u32| heights[p as usize] >= offset;
         let edges_of = |triangle: u32| -> [(u32, u32); 2] {
             let [a, b, c] = self.triangles[triangle as usize];
@@ -229,7 +229,7 @@ impl<'a> Skin<'a> {
             edges_of(triangle).iter().for_each(|&e| at_edge.entry(e).or_default().push(triangle));
         }
         let (e1, e2) = along.any_orthonormal_pair();
-        let mut used: HashSet<u32> = HashSet::with_capacity(crossed.len());
+        let mut used: BTreeSet<u32> = BTreeSet::new();
         let mut best: Option<Slice> = None;
         for &first in crossed {
             if !used.insert(first) {
