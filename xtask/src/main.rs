@@ -177,7 +177,7 @@ fn gallery() -> Result<()> {
         let file = |what: &str| out.join(format!("{name}-{what}.png")).to_string_lossy().into_owned();
         run(&[&pliant, "picture", &character, "-o", &file("rest")])?;
         for motion in motions.split(", ") {
-            run(&[&pliant, "picture", &character, "--clip", motion, "--time", "0.5", "-o", &file(motion)])?;
+            run(&[&pliant, "picture", &character, "--clip", motion, "--time", "50%", "-o", &file(motion)])?;
         }
     }
     println!("\nPictures are in {}", out.display());

@@ -3,7 +3,7 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pliant::method::NAMES;
-use pliant::simd;
+use pliant::{simd, zoo};
 use std::path::PathBuf;
 
 /// Soft, volume-keeping skin for skeleton-driven characters.
@@ -99,7 +99,7 @@ pub(crate) struct SampleArgs {
     #[arg(long, exclusive = true)]
     pub(crate) list: bool,
     /// How many vertices, exactly.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |t: &str| whole(t, zoo::MIN_VERTICES, zoo::MAX_VERTICES))]
     pub(crate) vertices: Option<usize>,
     /// Where to write the GLB.
     #[arg(short, long, value_name = "OUT.glb", required_unless_present = "list", value_parser = |p: &str| ending(p, &["glb"]))]
@@ -126,13 +126,13 @@ pub(crate) struct BakeArgs {
     #[arg(long, value_name = "NAME|INDEX|all")]
     pub(crate) clip: Option<String>,
     /// Frames a second (default: 30, or the recording's own rate).
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |t: &str| number(t, 1e-3, 1e5))]
     pub(crate) fps: Option<f64>,
     /// Start, in seconds of the clip.
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = |t: &str| number(t, 0.0, 1e9))]
     pub(crate) start: Option<f64>,
     /// End, in seconds of the clip.
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = |t: &str| number(t, 0.0, 1e9))]
     pub(crate) end: Option<f64>,
     /// The rest pose alone.
     #[arg(long, conflicts_with_all = ["clip", "start", "end", "fps"])]
@@ -165,6 +165,14 @@ pub(crate) enum Show {
     Skeleton,
 }
 
+/// A moment of a clip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Moment {
+    Seconds(f64),
+    /// Of the clip's length, 0 to 1.
+    Part(f64),
+}
+
 /// What to colour by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HeatArg {
@@ -183,9 +191,9 @@ pub(crate) struct PictureArgs {
     /// Motion: a name or an index from 0 (default: the first).
     #[arg(long, value_name = "NAME|INDEX")]
     pub(crate) clip: Option<String>,
-    /// Moment, in seconds of the clip (default: the rest pose).
-    #[arg(long, value_name = "T")]
-    pub(crate) time: Option<f64>,
+    /// Moment, in seconds of the clip or in percent, such as 50% (default: the rest pose).
+    #[arg(long, value_name = "T", value_parser = parse_moment)]
+    pub(crate) time: Option<Moment>,
     /// From where.
     #[arg(long, value_enum, default_value = "quarter")]
     pub(crate) view: ViewArg,
@@ -212,11 +220,30 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
     pub(crate) method: Option<String>,
     /// Sizes in vertices.
-    #[arg(long, value_delimiter = ',', default_value = "8620,24461,34594,200000", value_name = "N,...")]
+    #[arg(long, value_delimiter = ',', default_value = "8620,24461,34594,200000", value_name = "N,...", value_parser = |t: &str| whole(t, 1, 20_000_000))]
     pub(crate) sizes: Vec<usize>,
     /// Machine-readable.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A number within limits.
+fn number(text: &str, low: f64, high: f64) -> Result<f64, String> {
+    let parsed = text.parse::<f64>().ok().filter(|n| (low..=high).contains(n));
+    parsed.ok_or_else(|| format!("must be a number from {low} to {high}"))
+}
+
+fn parse_moment(text: &str) -> Result<Moment, String> {
+    match text.strip_suffix('%') {
+        Some(percent) => Ok(Moment::Part(number(percent, 0.0, 100.0)? / 100.0)),
+        None => Ok(Moment::Seconds(number(text, 0.0, 1e9)?)),
+    }
+}
+
+/// A whole number within limits.
+fn whole(text: &str, low: usize, high: usize) -> Result<usize, String> {
+    let parsed = text.parse::<usize>().ok().filter(|n| (low..=high).contains(n));
+    parsed.ok_or_else(|| format!("must be a whole number from {low} to {high}"))
 }
 
 /// A path that ends in one of these.

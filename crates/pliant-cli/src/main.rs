@@ -29,6 +29,13 @@ fn main() -> ExitCode {
         let message = "--threads takes one number here; only `bench` takes several";
         Cli::command().error(ErrorKind::TooManyValues, message).exit();
     }
+    if let Command::Bake(args) = &cli.command
+        && let (Some(start), Some(end)) = (args.start, args.end)
+        && start > end
+    {
+        let message = format!("--start {start} is after --end {end}");
+        Cli::command().error(ErrorKind::ValueValidation, message).exit();
+    }
     match run(cli) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Flagged) => ExitCode::from(3),

@@ -14,7 +14,7 @@ pub(crate) fn choose(character: &Character, wish: Option<&str>) -> Result<Vec<us
     let clips = character.clips();
     match wish {
         None => Ok(if clips.is_empty() { vec![] } else { vec![0] }),
-        Some("all") if !clips.is_empty() => Ok((0..clips.len()).collect()),
+        Some("all") => Ok((0..clips.len()).collect()),
         Some(wish) => {
             // A name wins over an index: a clip may be called "1".
             let by_name = clips.iter().position(|c| c.name() == wish);
@@ -73,7 +73,11 @@ impl Schedule {
         if count > MAX_FRAMES {
             bail!("{count} frames are too many: lower --fps or cut with --start and --end");
         }
-        Ok(Self { fps, times: (0..count as usize).map(|i| start + i as f64 / fps).collect() })
+        // A start on a frame of the whole gives exactly that frame and those after it.
+        let first = (start * fps).round();
+        let on_frame = (start * fps - first).abs() < 1e-6;
+        let time = |i: usize| if on_frame { (first + i as f64) / fps } else { start + i as f64 / fps };
+        Ok(Self { fps, times: (0..count as usize).map(time).collect() })
     }
 }
 
@@ -100,8 +104,10 @@ mod tests {
         let cut = Schedule::new(Some(&clip(2.0)), None, Some(0.5), Some(1.0)).unwrap();
         assert_eq!(whole.times.len(), 61);
         assert_eq!(cut.times.len(), 16);
-        for time in cut.times {
-            assert!(whole.times.iter().any(|t| (t - time).abs() < 1e-9));
+        for first in 0..60 {
+            let start = f64::from(first) * (1.0 / 30.0);
+            let cut = Schedule::new(Some(&clip(2.0)), None, Some(start), None).unwrap();
+            assert_eq!(cut.times, whole.times[first as usize..], "from {start} on, to the bit");
         }
     }
 

@@ -20,13 +20,31 @@ impl Progress {
         Self { bar, due: (!quiet).then(|| Instant::now() + Duration::from_secs(1)) }
     }
 
+    /// Work of unknown length.
+    pub(crate) fn busy(what: &'static str, quiet: bool) -> Self {
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(None, target).with_message(what);
+        bar.enable_steady_tick(Duration::from_secs(1));
+        Self { bar, due: None }
+    }
+
+    /// Says what is done now.
+    pub(crate) fn now(&mut self, what: &str) {
+        self.bar.set_message(what.to_owned());
+        self.appear();
+    }
+
     pub(crate) fn step(&mut self) {
+        self.appear();
+        self.bar.inc(1);
+    }
+
+    fn appear(&mut self) {
         if self.due.is_some_and(|due| Instant::now() >= due) {
             self.due = None;
             // Draws nothing where standard error is not a terminal.
             self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
         }
-        self.bar.inc(1);
     }
 }
 

@@ -159,7 +159,7 @@ fn clip(parsed: &Parsed, warnings: &mut Vec<Warning>) -> Result<Option<Clip>, Re
             add(Target::Rotation(index as u32), 4, values)?;
         }
     }
-    Ok(Some(Clip::recorded(String::new(), channels, frames, rate)))
+    Ok(Some(Clip::recorded(String::new(), channels, frames, rate).map_err(refused("motion"))?))
 }
 
 impl Node {

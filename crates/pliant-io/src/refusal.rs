@@ -6,7 +6,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum WriteError {
     /// The disk, or whatever is written to, said no.
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] io::Error),
     /// A NaN or an infinity, which no viewer can show.
     #[error("{what} of vertex {vertex} in frame {frame} is not a finite number")]

@@ -95,6 +95,10 @@ fn skeletons_refuse_cycles_and_forward_parents() {
         let joints = vec![joint("a", Some(parent), DVec3::ZERO, DVec3::ZERO)];
         assert!(matches!(Skeleton::new(joints), Err(AssetError::ParentOrder { joint: 0, .. })));
     }
+    let mut long = joint("a", None, DVec3::ZERO, DVec3::ZERO);
+    let rotation = DQuat::from_xyzw(0.0, 0.0, 0.0, 2.0);
+    long.local = Local::Trs { translation: DVec3::ZERO, rotation, scale: DVec3::ONE };
+    assert!(matches!(Skeleton::new(vec![long]), Err(AssetError::NotUnit { .. })));
     let bad = joint("a", None, DVec3::new(f64::NAN, 0.0, 0.0), DVec3::ZERO);
     assert!(matches!(Skeleton::new(vec![bad]), Err(AssetError::NotFinite { .. })));
 }
@@ -129,6 +133,8 @@ fn weights_that_cannot_be_mended_are_refused() {
     assert!(matches!(refuse(vec![(2, 1.0)]), AssetError::OutOfRange { .. }));
     assert!(matches!(refuse(vec![]), AssetError::Weights { .. }));
     assert!(matches!(refuse(vec![(0, 0.5)]), AssetError::Weights { .. }));
+    // Two that are finite, but not their sum.
+    assert!(matches!(refuse(vec![(0, 3e38), (0, 3e38)]), AssetError::Weights { .. }));
 }
 
 proptest! {
@@ -170,6 +176,17 @@ fn tracks_refuse_disorder() {
 }
 
 #[test]
+fn a_recording_needs_a_rate() {
+    for rate in [0.0, -30.0, f64::NAN, f64::INFINITY] {
+        assert!(
+            matches!(Clip::recorded(String::new(), vec![], 3, rate), Err(AssetError::Rate { .. })),
+            "{rate}"
+        );
+    }
+    assert_eq!(Clip::recorded(String::new(), vec![], 3, 2.0).unwrap().end(), 1.0);
+}
+
+#[test]
 fn tracks_hold_their_ends_and_follow_their_kind() {
     let times = vec![1.0, 2.0];
     let linear = Track::new(Interpolation::Linear, 1, times.clone(), vec![10.0, 20.0]).unwrap();
@@ -188,9 +205,21 @@ fn characters_refuse_parts_and_channels_that_point_nowhere() {
     let mut raw = quad(false);
     raw.slots[1].joint = 3;
     assert!(matches!(Character::new(raw), Err(AssetError::OutOfRange { target: "joint", .. })));
+    for (vertices, triangles) in [(0..3, 0..2), (0..5, 0..2), (0..4, 0..3), (0..4, 0..1)] {
+        let mut raw = quad(false);
+        (raw.parts[0].vertices, raw.parts[0].triangles) = (vertices, triangles);
+        let error = Character::new(raw).unwrap_err();
+        assert!(matches!(error, AssetError::Length { .. } | AssetError::Part { .. }), "{error}");
+    }
     let mut raw = quad(false);
-    raw.parts[0].vertices = 0..3;
-    assert!(matches!(Character::new(raw), Err(AssetError::Length { .. })));
+    raw.parts[0].color = [f32::NAN; 3];
+    assert!(matches!(Character::new(raw), Err(AssetError::NotFinite { .. })));
+    // Parts of mesh 0, then 1, then 0 again.
+    let mut raw = quad(false);
+    for mesh in [1, 0] {
+        raw.parts.push(Part { mesh, vertices: 4..4, triangles: 2..2, ..raw.parts[0].clone() });
+    }
+    assert!(matches!(Character::new(raw), Err(AssetError::Part { part: 2, .. })));
     let mut raw = quad(false);
     let track = Track::new(Interpolation::Linear, 3, vec![0.0], vec![0.0; 3]).unwrap();
     raw.clips = vec![Clip::new(String::new(), vec![Channel { target: Target::Scale(3), track }])];

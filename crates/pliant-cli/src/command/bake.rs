@@ -9,14 +9,17 @@ use crate::portrait::{Heat, Portrait};
 use crate::progress::Progress;
 use crate::report::{self, Milliseconds, Report, Run, StateHash};
 use anyhow::{Context, Result, ensure};
+use pliant::asset::Clip;
 use pliant::measure::{Judge, Options, Recorder};
 use pliant::method::{self, Shape, Stage};
 use pliant::rig::Pose;
 use pliant::simd;
+use pliant_io::Warning;
 use pliant_io::cache::{self, FrameWriter};
-use pliant_io::files::{WholeFile, write_whole};
+use pliant_io::files::WholeFile;
 use pliant_io::gltf::{BakedClip, GlbBake};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// One motion to bake.
@@ -30,20 +33,25 @@ struct Take {
 pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     let input = Input::open(&args.input)?;
     input.warn(common);
-    let takes = takes(&input, args)?;
+    let takes = takes(&input, args, common)?;
     let frames: usize = takes.iter().map(|t| t.schedule.times.len()).sum();
     let mut writer = Writer::create(&input, &takes, args, common)?;
+    let report_file = args.report.as_ref().map(|path| {
+        WholeFile::create(path).with_context(|| path.display().to_string()).map(|file| (path, file))
+    });
+    let report_file = report_file.transpose()?;
 
     let started = Instant::now();
     let path = common.simd.unwrap_or_else(simd::Path::best);
     let deformer = method::prepare(&args.method, &input.character, path)?;
     let prepare_ms = milliseconds(started);
 
-    let judge =
-        (args.report.is_some() || args.json).then(|| Judge::new(&input.character, Options::default()));
+    let mut progress = Progress::new("preparing", frames, common.quiet);
+    let wants_report = report_file.is_some() || args.json;
+    let judge = wants_report.then(|| Judge::new(&input.character, Options::default()));
+    progress.now("baking");
     let mut record = Record::new(judge.as_ref());
     let mut shape = Shape::rest(&input.character);
-    let mut progress = Progress::new("baking", frames, common.quiet);
     for take in &takes {
         let clip = take.clip.map(|index| &input.character.clips()[index]);
         let mut instance = deformer.instance();
@@ -60,55 +68,45 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
             progress.step();
         }
     }
+    progress.now("reporting");
+    let report = match &judge {
+        Some(judge) => Some(record.report(&input, judge, &takes, args, prepare_ms)?),
+        None => None,
+    };
     drop(progress);
-    let written = writer.finish()?;
 
-    if let Some(judge) = &judge {
-        let worst = record.worst.take();
-        let summary = record.recorder.take().map(Recorder::finish).context("nothing was measured")?;
-        let character = &input.character;
-        let run = Run {
-            character: input.name.clone(),
-            clip: Some(takes.iter().map(|t| &t.name[..]).collect::<Vec<_>>().join(", ")),
-            method: args.method.clone(),
-            fps: Some(takes[0].schedule.fps),
-            vertices: character.surface().positions().len(),
-            triangles: character.surface().triangles().len(),
-            tets: None,
-            threads: rayon::current_num_threads(),
-            prepare_ms,
-            ms: record.ms,
-            joint_names: character.skeleton().joints().iter().map(|j| j.name.clone()).collect(),
-            warnings: input.warnings.iter().map(ToString::to_string).collect(),
-            state_hash: record.hash.hex(),
-        };
-        let report = Report::new(run, &summary);
-        if let Some(path) = &args.report {
-            let text = match load::extension(path).as_str() {
-                "html" => report::html(&report, &pictures(&input, judge, worst)?),
-                _ => report.json()?,
-            };
-            write_whole(&[(path.clone(), text.into_bytes())]).with_context(|| path.display().to_string())?;
-        }
-        if args.json {
-            use std::io::Write;
-            writeln!(std::io::stdout(), "{}", report.json()?)?;
-        }
-        if !report.flagged_frames.is_empty() {
-            return Ok(Outcome::Flagged);
-        }
+    // All work is done: now the files appear.
+    let mut written = writer.finish()?;
+    if let (Some((path, mut file)), Some((report, pictures))) = (report_file, &report) {
+        let text =
+            if load::extension(path) == "html" { report::html(report, pictures) } else { report.json()? };
+        file.write_all(text.as_bytes())
+            .and_then(|()| file.commit())
+            .with_context(|| path.display().to_string())?;
+        written.push(path.clone());
     }
-    if !common.quiet && !args.json {
-        eprintln!("wrote {}", described(&written));
+    match &report {
+        Some((report, _)) if args.json => writeln!(std::io::stdout(), "{}", report.json()?)?,
+        _ if common.quiet => {}
+        _ => eprintln!("wrote {}", described(&written)),
     }
-    Ok(Outcome::Done)
+    let flagged = report.is_some_and(|(report, _)| !report.flagged_frames.is_empty());
+    Ok(if flagged { Outcome::Flagged } else { Outcome::Done })
 }
 
-fn takes(input: &Input, args: &BakeArgs) -> Result<Vec<Take>> {
+fn takes(input: &Input, args: &BakeArgs, common: &Common) -> Result<Vec<Take>> {
     let clips = input.character.clips();
     let chosen = if args.rest { vec![] } else { motion::choose(&input.character, args.clip.as_deref())? };
     let take = |clip: Option<usize>| -> Result<Take> {
-        let schedule = Schedule::new(clip.map(|i| &clips[i]), args.fps, args.start, args.end)?;
+        let clip_or_none = clip.map(|i| &clips[i]);
+        let schedule = Schedule::new(clip_or_none, args.fps, args.start, args.end)?;
+        if let Some(end) = args.end.filter(|&end| end > clip_or_none.map_or(0.0, Clip::end) + 1e-6) {
+            let last = clip_or_none.map_or(0.0, Clip::end);
+            load::warn(
+                &[Warning::new("--end", format!("{end} s is past the clip's end at {last} s"), 1)],
+                common,
+            );
+        }
         let name = match clip {
             Some(i) if !clips[i].name().is_empty() => clips[i].name().to_owned(),
             Some(i) => format!("clip {i}"),
@@ -137,8 +135,8 @@ impl Writer {
         let named = || output.display().to_string();
         let mut ahead: Vec<(Box<dyn FrameWriter>, usize)> = Vec::new();
         if let Some(format) = cache::Format::of(output) {
-            for take in takes {
-                let path = if takes.len() > 1 { beside(output, &take.name) } else { output.clone() };
+            let paths = cache::named_paths(output, takes.iter().map(|t| &t.name[..]));
+            for (take, path) in takes.iter().zip(paths) {
                 let times = &take.schedule.times;
                 let writer = cache::create(&path, format, &input.character, times).with_context(named)?;
                 ahead.push((writer, times.len()));
@@ -178,14 +176,6 @@ impl Writer {
         }
         Ok(written)
     }
-}
-
-/// `out.pc2` and a clip's name make `out-walk.pc2`.
-fn beside(output: &Path, name: &str) -> PathBuf {
-    let safe: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-    let stem = output.file_stem().unwrap_or_default().to_string_lossy();
-    let ending = output.extension().unwrap_or_default().to_string_lossy();
-    output.with_file_name(format!("{stem}-{safe}.{ending}"))
 }
 
 fn described(written: &[PathBuf]) -> String {
@@ -234,6 +224,9 @@ fn timed(step: impl FnOnce(&mut dyn FnMut(Stage))) -> Milliseconds {
     spent
 }
 
+/// A caption and a PNG.
+type Captioned = (String, Vec<u8>);
+
 /// A frame worth a picture.
 struct Worst {
     time: f64,
@@ -256,6 +249,38 @@ impl<'a> Record<'a> {
         Self { hash: StateHash::default(), ms: vec![], recorder, worst: None }
     }
 
+    /// Everything measured, and pictures if the report shows them.
+    fn report(
+        &mut self,
+        input: &Input,
+        judge: &Judge,
+        takes: &[Take],
+        args: &BakeArgs,
+        prepare_ms: f64,
+    ) -> Result<(Report, Vec<Captioned>)> {
+        let summary = self.recorder.take().map(Recorder::finish).context("nothing was measured")?;
+        let character = &input.character;
+        let run = Run {
+            character: input.name.clone(),
+            clip: Some(takes.iter().map(|t| &t.name[..]).collect::<Vec<_>>().join(", ")),
+            method: args.method.clone(),
+            fps: Some(takes[0].schedule.fps),
+            takes: takes.iter().map(|t| (t.name.clone(), t.schedule.times.len())).collect(),
+            vertices: character.surface().positions().len(),
+            triangles: character.surface().triangles().len(),
+            tets: None,
+            threads: rayon::current_num_threads(),
+            prepare_ms,
+            ms: std::mem::take(&mut self.ms),
+            joint_names: character.skeleton().joints().iter().map(|j| j.name.clone()).collect(),
+            warnings: input.warnings.iter().map(ToString::to_string).collect(),
+            state_hash: self.hash.hex(),
+        };
+        let shows_pictures = args.report.as_ref().is_some_and(|path| load::extension(path) == "html");
+        let pictures = if shows_pictures { pictures(input, judge, self.worst.take())? } else { vec![] };
+        Ok((Report::new(run, &summary), pictures))
+    }
+
     fn frame(&mut self, time: f64, pose: &Pose, shape: &Shape) {
         let Some(recorder) = &mut self.recorder else { return };
         self.hash.frame(&shape.positions);
@@ -267,7 +292,7 @@ impl<'a> Record<'a> {
 }
 
 /// Rest, worst frame, and what is wrong with it, by one camera.
-fn pictures(input: &Input, judge: &Judge, worst: Option<Worst>) -> Result<Vec<(String, Vec<u8>)>> {
+fn pictures(input: &Input, judge: &Judge, worst: Option<Worst>) -> Result<Vec<Captioned>> {
     let Some(worst) = worst else { return Ok(vec![]) };
     let rest = Shape::rest(&input.character);
     let rest_pose = Pose::rest(&input.character);
@@ -275,7 +300,7 @@ fn pictures(input: &Input, judge: &Judge, worst: Option<Worst>) -> Result<Vec<(S
     let stretch = judge.stretch(&worst.pose, &worst.shape.positions);
     let volume = judge.volume_field(&worst.pose, &worst.shape.positions);
     let at = format!("most stretched frame, at {:.3} s", worst.time);
-    let shot = |caption: &str, shape: &Shape, pose: &Pose, heat| -> Result<(String, Vec<u8>)> {
+    let shot = |caption: &str, shape: &Shape, pose: &Pose, heat| -> Result<Captioned> {
         Ok((caption.to_owned(), portrait.take(shape, pose, heat)?.to_png()?))
     };
     let (shape, pose) = (&worst.shape, &worst.pose);

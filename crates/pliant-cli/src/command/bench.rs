@@ -5,6 +5,7 @@ use crate::args::{BenchArgs, Common};
 use crate::report::StateHash;
 use anyhow::{Context, Result, ensure};
 use pliant::glam::Vec3;
+use pliant::method::NAMES;
 use pliant::rig::SkinMatrix;
 use pliant::simd;
 use pliant::skin::{Blend, Skinner, bench_pose, bench_rig};
@@ -18,9 +19,6 @@ const INFLUENCES: usize = 4;
 
 /// How long each row is measured; the best run counts.
 const BUDGET: Duration = Duration::from_millis(400);
-
-/// Most vertices: more do not fit a character's indices on any machine this runs on.
-const MAX_VERTICES: usize = 20_000_000;
 
 #[derive(Serialize)]
 struct Row {
@@ -41,7 +39,6 @@ struct Row {
 }
 
 pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
-    let blends = [("lbs", Blend::Linear), ("dqs", Blend::DualQuaternion)];
     let threads = if common.threads.is_empty() { &[1, 2][..] } else { &common.threads };
     let path = common.simd.unwrap_or_else(simd::Path::best);
     let mut rows = Vec::new();
@@ -54,11 +51,15 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
         )?;
     }
     for &vertices in &args.sizes {
-        ensure!((1..=MAX_VERTICES).contains(&vertices), "--sizes {vertices}: must be 1 to {MAX_VERTICES}");
         let character = bench_rig(vertices, BONES, INFLUENCES)?;
         let mut matrices = Vec::new();
         bench_pose(&character).skin_matrices(&character, &mut matrices);
-        for (method, blend) in blends.into_iter().filter(|b| args.method.as_ref().is_none_or(|m| m == b.0)) {
+        for method in NAMES.into_iter().filter(|name| args.method.as_ref().is_none_or(|m| m == name)) {
+            let blend = match method {
+                "lbs" => Blend::Linear,
+                "dqs" => Blend::DualQuaternion,
+                other => anyhow::bail!("there is no benchmark of '{other}'"),
+            };
             for normals in [false, true] {
                 let skinner = |path| Skinner::new(blend, character.surface(), character.weights(), path);
                 let (scalar, hash) =

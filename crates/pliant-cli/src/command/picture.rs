@@ -1,12 +1,13 @@
 //! `pliant picture`: a still.
 
 use crate::Outcome;
-use crate::args::{Common, HeatArg, PictureArgs, Show, ViewArg};
+use crate::args::{Common, HeatArg, Moment, PictureArgs, Show, ViewArg};
 use crate::load::Input;
 use crate::motion;
 use crate::picture::{Image, View};
 use crate::portrait::{Heat, Portrait};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
+use pliant::asset::Clip;
 use pliant::measure::{Judge, Options};
 use pliant::method::{self, Shape};
 use pliant::rig::Pose;
@@ -19,9 +20,12 @@ pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
     let character = &input.character;
     let mut shape = Shape::rest(character);
     let mut pose = Pose::rest(character);
-    if let Some(time) = args.time.or(args.clip.is_some().then_some(0.0)) {
-        ensure!(time.is_finite() && time >= 0.0, "--time {time}: must be 0 or more");
+    if let Some(moment) = args.time.or(args.clip.is_some().then_some(Moment::Seconds(0.0))) {
         let clip = motion::choose(character, args.clip.as_deref())?.first().map(|&i| &character.clips()[i]);
+        let time = match moment {
+            Moment::Seconds(time) => time,
+            Moment::Part(part) => part * clip.map_or(0.0, Clip::end),
+        };
         pose.resample(character, clip, time);
         let path = common.simd.unwrap_or_else(simd::Path::best);
         method::prepare(&args.method, character, path)?.instance().step(&pose, 0.0, &mut shape, &mut |_| {});

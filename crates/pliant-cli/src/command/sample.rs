@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::args::{Common, SampleArgs};
+use crate::progress::Progress;
 use anyhow::{Context, Result};
 use pliant::zoo;
 use pliant_io::files::write_whole;
@@ -14,7 +15,9 @@ pub(crate) fn run(args: &SampleArgs, common: &Common) -> Result<Outcome> {
     }
     let (name, output) = (args.name.as_deref().unwrap_or_default(), args.output.as_ref());
     let output = output.context("where to? give -o OUT.glb")?;
+    let progress = Progress::busy("making the character", common.quiet);
     let character = zoo::character(name, args.vertices)?;
+    drop(progress);
     let file = gltf::write_character(&character)?;
     write_whole(&[(output.clone(), file)]).with_context(|| output.display().to_string())?;
     if !common.quiet {

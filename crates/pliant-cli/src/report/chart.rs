@@ -270,7 +270,7 @@ impl Axis {
 /// 1, 2 or 5 times a power of ten, at least `least`.
 fn round_step(least: f64, whole: bool) -> f64 {
     let least = if least.is_finite() && least > 1e-300 { least } else { 1.0 };
-    let power = 10f64.powi(least.log10().floor().clamp(-300.0, 300.0) as i32);
+    let power = 10f64.powi(libm::log10(least).floor().clamp(-300.0, 300.0) as i32);
     let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= least * 0.999);
     let step = step.unwrap_or(10.0 * power);
     if whole { step.max(1.0) } else { step }

@@ -156,6 +156,21 @@ fn tables(report: &Report) -> [(&'static str, Rows); 3] {
     [("Shape", shape), ("Motion and body", body), ("Time", time)]
 }
 
+/// Times that only grow: where a clip follows another, its time goes on from there.
+fn strung(times: &[f64]) -> Vec<f64> {
+    let mut strung: Vec<f64> = Vec::with_capacity(times.len());
+    let mut shift = 0.0;
+    for (i, &time) in times.iter().enumerate() {
+        if i > 0 && time <= times[i - 1] {
+            // As far apart as the frames before: the next clip starts with the next frame.
+            let step = if i > 1 { (times[i - 1] - times[i - 2]).max(0.0) } else { 0.0 };
+            shift = strung[i - 1] + step.max(1e-3) - time;
+        }
+        strung.push(time + shift);
+    }
+    strung
+}
+
 fn curves(out: &mut String, report: &Report) {
     let series = |name, value: &dyn Fn(&Frame) -> Option<f64>| Series {
         name,
@@ -210,7 +225,7 @@ fn curves(out: &mut String, report: &Report) {
             vec![series("energy", &|f| f.kinetic_energy)],
         ),
     ];
-    let times: Vec<f64> = report.per_frame.iter().map(|f| f.time).collect();
+    let times = strung(&report.times);
     let drawn: Vec<String> =
         charts.iter().enumerate().filter_map(|(id, c)| c.svg(id, &times, &report.flagged_frames)).collect();
     if !drawn.is_empty() {
@@ -261,7 +276,7 @@ pub(super) fn short(value: f64) -> String {
     if !(1e-4..1e7).contains(&size) {
         return format!("{value:.2e}");
     }
-    let decimals = (3 - size.log10().floor() as i32).clamp(0, 7) as usize;
+    let decimals = (3 - libm::log10(size).floor() as i32).clamp(0, 7) as usize;
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

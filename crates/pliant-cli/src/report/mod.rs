@@ -53,6 +53,8 @@ pub(crate) struct Report {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Frame {
     pub(crate) frame: usize,
+    /// The clip that it is of.
+    pub(crate) clip: Option<String>,
     /// Seconds.
     pub(crate) time: f64,
     pub(crate) ms: Option<Milliseconds>,
@@ -146,6 +148,8 @@ pub(crate) struct Run {
     pub(crate) tets: Option<usize>,
     pub(crate) threads: usize,
     pub(crate) prepare_ms: f64,
+    /// The clips one after the other, each with its number of frames.
+    pub(crate) takes: Vec<(String, usize)>,
     /// Per frame; may be shorter than the clip.
     pub(crate) ms: Vec<Milliseconds>,
     /// Names by joint.
@@ -166,9 +170,11 @@ impl Report {
         let sections = summary.sections.iter();
         let joint_sections =
             sections.map(|s| JointSection { joint: joint_name(s.joint), min: s.min, max: s.max }).collect();
+        let mut clips = run.takes.iter().flat_map(|(name, frames)| std::iter::repeat_n(name, *frames));
         let frames = summary.frames.iter().zip(&summary.times).enumerate();
         let per_frame = frames.map(|(frame, (m, &time))| Frame {
             frame,
+            clip: clips.next().cloned(),
             time,
             ms: run.ms.get(frame).copied(),
             volume_error_percent: m.volume_error_percent,

@@ -17,6 +17,7 @@ pub use pc2::Pc2;
 
 use crate::WriteError;
 use crate::files::{ReadyFile, WholeFile};
+use crate::gltf::mesh_name;
 use glam::Vec3;
 use pliant::asset::Character;
 use pliant::method::Shape;
@@ -64,7 +65,7 @@ impl Format {
 /// Vertices that one point cache file holds: all parts of one mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeshRange {
-    /// Name of its first part.
+    /// Its name in the file.
     pub name: String,
     /// Its vertices in the character's surface.
     pub vertices: Range<usize>,
@@ -74,7 +75,7 @@ pub struct MeshRange {
 pub fn meshes(character: &Character) -> Vec<MeshRange> {
     let groups = character.parts().chunk_by(|a, b| a.mesh == b.mesh);
     let range = |parts: &[pliant::asset::Part]| MeshRange {
-        name: parts[0].name.clone(),
+        name: mesh_name(parts).to_owned(),
         vertices: parts[0].vertices.start as usize..parts[parts.len() - 1].vertices.end as usize,
     };
     groups.map(range).collect()
@@ -197,17 +198,22 @@ fn renamed(path: &Path, addition: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// One path per mesh: the given one where there is one mesh, else with the mesh's name added, made unique.
-pub fn mesh_paths(path: &Path, meshes: &[MeshRange]) -> Vec<PathBuf> {
-    if let [_] = meshes {
+/// One path per mesh: the given one where there is one mesh, else with the mesh's name added.
+fn mesh_paths(path: &Path, meshes: &[MeshRange]) -> Vec<PathBuf> {
+    named_paths(path, meshes.iter().map(|m| &m.name[..]))
+}
+
+/// One path per name: the given one where there is one name, else `path-name.ending`, no two alike.
+pub fn named_paths<'n>(path: &Path, names: impl ExactSizeIterator<Item = &'n str>) -> Vec<PathBuf> {
+    if names.len() == 1 {
         return vec![path.to_path_buf()];
     }
     let mut taken = BTreeSet::new();
     let mut paths = Vec::new();
-    for (index, mesh) in meshes.iter().enumerate() {
+    for (index, name) in names.enumerate() {
         // Names come from a file: letters and digits only, so that none leaves the folder or needs quoting.
         let safe = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '_' };
-        let mut name: String = mesh.name.chars().take(60).map(safe).collect();
+        let mut name: String = name.chars().take(60).map(safe).collect();
         // Compared in lower case: some file systems hold `Body` and `body` for one name.
         if name.is_empty() || !taken.insert(name.to_lowercase()) {
             name = format!("{name}_{index}");

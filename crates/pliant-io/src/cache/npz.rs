@@ -5,8 +5,8 @@ use glam::Vec3;
 use pliant::asset::Character;
 use std::io::{Seek, Write};
 
-/// A NumPy archive: `positions` [frames, vertices, 3], `rest` [vertices, 3], `times` [frames], `triangles`
-/// [triangles, 3], `part_names` [parts] and `part_offsets` [parts + 1] (part `i` has vertices
+/// A NumPy archive: `positions` (frames x vertices x 3), `rest` (vertices x 3), `times` (frames), `triangles`
+/// (triangles x 3), `part_names` (parts) and `part_offsets` (parts + 1; part `i` has vertices
 /// `part_offsets[i]..part_offsets[i + 1]`), all in scene space.
 #[derive(Debug)]
 pub struct Npz<W> {

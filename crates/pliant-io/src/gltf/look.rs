@@ -2,6 +2,7 @@
 
 use super::accessor::Store;
 use super::buffers::{Uri, uri};
+use super::build::Budget;
 use super::document::Document;
 use super::props::Prop;
 use super::schema::{Root, TextureTransform};
@@ -57,6 +58,7 @@ impl Document {
         };
         let images = &mut looks.images;
         looks.parts = self.parts.iter().map(|part| look(part.node, part.primitive, images)).collect();
+        let mut budget = Budget::new(self.file.len());
         for (joint, &n) in self.joint_nodes.iter().enumerate() {
             let Some((node, mesh)) = root.nodes.get(n).and_then(|node| Some((node, node.mesh?))) else {
                 continue;
@@ -67,6 +69,10 @@ impl Document {
             let Some(mesh) = root.meshes.get(mesh.0) else { continue };
             for (p, primitive) in mesh.primitives.iter().enumerate() {
                 let name = node.name.as_deref().unwrap_or("");
+                // A small file may show one mesh many times, but not fill the memory: the rest is left out.
+                if budget.take(Prop::size(&root, primitive), name, "vertices").is_err() {
+                    return looks;
+                }
                 let Some(prop) = Prop::read(&root, &store, primitive, name, joint as u32) else { continue };
                 looks.props.push(Prop { look: look(n, p, images), ..prop });
             }

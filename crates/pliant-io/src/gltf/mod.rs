@@ -31,6 +31,7 @@ pub use look::{LookImage, Looks, PartLook};
 pub use props::Prop;
 pub use read::{Loaded, inspect, read};
 pub use summary::{ClipSummary, Images, SkinSummary, Summary};
+pub(crate) use write::mesh_name;
 pub use write::write_character;
 
 /// How far a quaternion may be from unit length: exporters round, and all are made unit; beyond this it is no rotation.

@@ -50,6 +50,13 @@ impl Prop {
         Some(Self { name: name.to_owned(), joint, surface, color: [r, g, b], look: None })
     }
 
+    /// Vertices and corners that reading a primitive takes.
+    pub(crate) fn size(root: &Root<'_>, primitive: &Primitive<'_>) -> usize {
+        let count = |accessor: usize| root.accessors.get(accessor).map_or(0, |a| a.count.0);
+        let vertices = primitive.attributes.get("POSITION").map_or(0, |a| count(a.0));
+        vertices.saturating_add(primitive.indices.map_or(vertices, |i| count(i.0)))
+    }
+
     /// Where its vertices are in a pose, in scene space.
     pub fn positions(&self, pose: &Pose) -> Vec<Vec3> {
         let world_from_joint = pose.world_from_joint[self.joint as usize];

@@ -488,7 +488,7 @@ fn transform(node: &mut Map<String, Value>, local: Local, animated: bool) {
 }
 
 /// What a mesh is called: parts of a mesh of several are numbered by the reader.
-fn mesh_name(parts: &[Part]) -> &str {
+pub(crate) fn mesh_name(parts: &[Part]) -> &str {
     let name = &parts[0].name;
     if parts.len() > 1 { name.strip_suffix(".0").unwrap_or(name) } else { name }
 }

@@ -192,5 +192,5 @@ pub fn read_clip(bytes: &[u8], rig: &Rig, frame_rate: f64) -> Result<Clip, ReadE
             channels.push(Channel { target, track: track.map_err(refused("motion"))? });
         }
     }
-    Ok(Clip::recorded(String::new(), channels, frames, frame_rate))
+    Clip::recorded(String::new(), channels, frames, frame_rate).map_err(refused("motion"))
 }

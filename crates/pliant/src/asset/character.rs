@@ -1,5 +1,6 @@
 use super::{AssetError, Clip, Skeleton, Surface, Target, Weights};
 use glam::{DAffine3, Vec3};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// What a skin weight refers to: a joint, and where the skin was when it was bound to it. Two skins may bind the same
@@ -92,14 +93,33 @@ impl Character {
         length("slots", raw.weights.slot_count(), raw.slots.len())?;
 
         let (mut vertex, mut triangle) = (0, 0);
-        for part in &raw.parts {
+        let triangles = raw.surface.triangles();
+        let mut meshes = BTreeSet::new();
+        let mut mesh_before = None;
+        for (index, part) in raw.parts.iter().enumerate() {
+            let wrong = |why| Err(AssetError::Part { part: index, why });
             length("first vertex of a part", vertex, part.vertices.start as usize)?;
             length("first triangle of a part", triangle, part.triangles.start as usize)?;
-            vertex = part.vertices.end.max(part.vertices.start) as usize;
-            triangle = part.triangles.end.max(part.triangles.start) as usize;
+            if part.vertices.end < part.vertices.start || part.triangles.end < part.triangles.start {
+                return wrong("ends before it starts");
+            }
+            (vertex, triangle) = (part.vertices.end as usize, part.triangles.end as usize);
+            let Some(own) = triangles.get(part.triangles.start as usize..triangle) else {
+                return wrong("has triangles that are not there");
+            };
+            if own.iter().flatten().any(|v| !part.vertices.contains(v)) {
+                return wrong("has triangles between vertices of another part");
+            }
+            if !part.color.iter().all(|c| c.is_finite()) {
+                return Err(AssetError::NotFinite { what: "colour of part", index });
+            }
+            if mesh_before != Some(part.mesh) && !meshes.insert(part.mesh) {
+                return wrong("stands apart from the other parts of its mesh");
+            }
+            mesh_before = Some(part.mesh);
         }
         length("vertices in parts", vertices, vertex)?;
-        length("triangles in parts", raw.surface.triangles().len(), triangle)?;
+        length("triangles in parts", triangles.len(), triangle)?;
 
         for (index, morph) in raw.morphs.iter().enumerate() {
             length("offsets of a morph", morph.vertices.len(), morph.positions.len())?;

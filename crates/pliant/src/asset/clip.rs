@@ -247,9 +247,17 @@ impl Clip {
     }
 
     /// A clip recorded at a fixed rate: `frames` frames from time 0.
-    pub fn recorded(name: String, channels: Vec<Channel>, frames: usize, frame_rate: f64) -> Self {
+    pub fn recorded(
+        name: String,
+        channels: Vec<Channel>,
+        frames: usize,
+        frame_rate: f64,
+    ) -> Result<Self, AssetError> {
         let end = frames.saturating_sub(1) as f64 / frame_rate;
-        Self { frame_rate: Some(frame_rate), end, ..Self::new(name, channels) }
+        if !(frame_rate > 0.0 && frame_rate.is_finite() && end.is_finite()) {
+            return Err(AssetError::Rate { rate: frame_rate });
+        }
+        Ok(Self { frame_rate: Some(frame_rate), end, ..Self::new(name, channels) })
     }
 
     /// Its name in the file; may be empty.

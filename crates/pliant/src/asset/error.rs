@@ -58,6 +58,26 @@ pub enum AssetError {
         /// The key.
         key: usize,
     },
+    /// A rotation whose quaternion is not of length one.
+    #[error("the rotation of joint {joint} is not a unit quaternion")]
+    NotUnit {
+        /// The joint.
+        joint: usize,
+    },
+    /// A part whose ranges do not fit the surface, or that stands in the wrong place.
+    #[error("part {part} {why}")]
+    Part {
+        /// The part.
+        part: usize,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A rate that is not a positive number.
+    #[error("{rate} frames a second are no rate")]
+    Rate {
+        /// The rate.
+        rate: f64,
+    },
     /// Something that must hold at least one element is empty.
     #[error("{what}: empty")]
     Empty {

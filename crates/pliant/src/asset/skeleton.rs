@@ -45,6 +45,11 @@ impl Local {
             Self::Matrix(m) => m.is_finite(),
         }
     }
+
+    fn is_unit(&self) -> bool {
+        // Rounding of f32 quaternions, no more.
+        !matches!(self, Self::Trs { rotation, .. } if (rotation.length() - 1.0).abs() > 1e-5)
+    }
 }
 
 /// One joint of a skeleton.
@@ -106,6 +111,9 @@ impl Skeleton {
                 && joint.tails.iter().all(|t| t.is_finite());
             if !finite {
                 return Err(AssetError::NotFinite { what: "transform of joint", index });
+            }
+            if !joint.local.is_unit() {
+                return Err(AssetError::NotUnit { joint: index });
             }
         }
         Ok(Self { joints })

@@ -1,7 +1,7 @@
 use super::AssetError;
 
 /// How far the weights of a vertex may sum from one: rounding of a dozen f32 weights, no more.
-const SUM_TOLERANCE: f32 = 1e-5;
+const SUM_TOLERANCE: f64 = 1e-5;
 
 /// Skin weights: for each vertex any number of slots, largest weight first, positive, summing to one.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +80,9 @@ impl Weights {
                 }
             }
             let sum: f64 = entries.iter().map(|e| f64::from(e.1)).sum();
+            if !sum.is_finite() {
+                return Err(AssetError::Weights { vertex, why: "are too large" });
+            }
             if entries.is_empty() {
                 repairs.zero += 1;
                 let slot = nearest(vertex).filter(|&s| (s as usize) < slot_count);
@@ -96,7 +99,7 @@ impl Weights {
             if !entries.is_sorted_by(|a, b| b.1 < a.1 || (b.1 == a.1 && a.0 <= b.0)) {
                 entries.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             }
-            debug_assert!((entries.iter().map(|e| e.1).sum::<f32>() - 1.0).abs() < SUM_TOLERANCE);
+            debug_assert!((entries.iter().map(|e| f64::from(e.1)).sum::<f64>() - 1.0).abs() < SUM_TOLERANCE);
             slots.extend(entries.iter().map(|e| e.0));
             values.extend(entries.iter().map(|e| e.1));
             let end = u32::try_from(slots.len()).map_err(|_| AssetError::TooMany {

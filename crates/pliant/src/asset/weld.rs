@@ -20,6 +20,10 @@ pub struct Weld {
 /// Weights closer than this (summed over slots) are the same: exporters round the two sides of a seam differently.
 const WEIGHT_TOLERANCE: f32 = 1e-4;
 
+/// Different points at one place that a vertex is compared with. A seam has a few; a mesh folded into one place has
+/// thousands, and comparing them all would take minutes to no use.
+const MAX_POINTS_AT_A_PLACE: usize = 32;
+
 impl Weld {
     /// Welds a character's skin.
     pub fn new(character: &Character) -> Self {
@@ -35,7 +39,8 @@ impl Weld {
         let mut first_like: Vec<u32> = (0..positions.len() as u32).collect();
         for group in order.chunk_by(|&a, &b| positions[a as usize] == positions[b as usize]) {
             for (k, &vertex) in group.iter().enumerate() {
-                let twin = group[..k].iter().find(|&&w| first_like[w as usize] == w && same(w, vertex));
+                let different = group[..k].iter().filter(|&&w| first_like[w as usize] == w);
+                let twin = different.take(MAX_POINTS_AT_A_PLACE).find(|&&w| same(w, vertex));
                 if let Some(&twin) = twin {
                     first_like[vertex as usize] = twin;
                 }

@@ -6,7 +6,7 @@ use crate::rig::Pose;
 use glam::{DMat3, DVec3};
 
 /// Joint scales closer to one than this are rounding.
-const SCALE_TOLERANCE: f64 = 1e-4;
+const SCALE_TOLERANCE: f64 = 1e-6;
 
 /// What the reference of any pose is made from.
 #[derive(Debug, Clone)]

@@ -166,7 +166,7 @@ mod tests {
     fn blocks_know_the_whole_field() {
         // A block's cut-down field must agree to the last bit, or blocks would not fit together.
         for name in ["hand", "octopus", "elephant"] {
-            let figure = written(name).0;
+            let figure = written(name).unwrap().0;
             let body = Body::new(figure.field(), figure.cell);
             let mut near = 0;
             for (index, field) in body.near.iter().enumerate() {
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_first_mesh_is_closed_near_zero_and_outward() {
-        let figure = written("arm").0;
+        let figure = written("arm").unwrap().0;
         let body = Body::new(figure.field(), figure.cell);
         let (points, triangles) = body.polygonise();
         assert!(super::super::mesh::Mesh::new(points.clone(), &triangles).is_some());

@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn counts_are_exact_and_vertices_on_the_skin() {
-        let figure = written("leg").0;
+        let figure = written("leg").unwrap().0;
         let body = Body::new(figure.field(), figure.cell);
         let (points, triangles) = body.polygonise();
         for count in [500, 1234, 20_001] {
