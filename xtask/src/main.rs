@@ -67,7 +67,11 @@ fn pliant() -> Result<String> {
     run(&["cargo", "build", "--release", "--quiet", "--package", "pliant-cli"])?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     let path = root().join(target).join("release").join(format!("pliant{}", std::env::consts::EXE_SUFFIX));
-    path.to_str().map(str::to_owned).context("the path of the project is not Unicode")
+    text(&path).map(str::to_owned)
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().with_context(|| format!("the path {} is not Unicode", path.display()))
 }
 
 fn demo() -> Result<()> {
@@ -96,7 +100,24 @@ fn test() -> Result<()> {
     run(&["cargo", "fmt", "--all", "--check"])?;
     run(&["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
     set_up_validator()?;
-    run(&["cargo", "test", "--quiet", "--workspace"])?;
+    // Named, so that a test cannot pass for want of them.
+    let validator = std::path::absolute(root().join("tools/validator"))?;
+    let data = match std::env::var_os("PLIANT_DATA") {
+        Some(folder) => Some(std::path::absolute(folder)?),
+        None => Some(std::path::absolute(root().join("../shared/data"))?).filter(|beside| beside.is_dir()),
+    };
+    let mut environment = vec![("PLIANT_VALIDATOR", text(&validator)?)];
+    match &data {
+        Some(folder) if !folder.is_dir() => bail!("PLIANT_DATA: {} is no folder", folder.display()),
+        Some(folder) => {
+            println!("Real files: {}", folder.display());
+            environment.push(("PLIANT_DATA", text(folder)?));
+        }
+        None => {
+            println!("Real files: none, so only built-in samples are tested (PLIANT_DATA names their folder)")
+        }
+    }
+    run_with(&["cargo", "test", "--quiet", "--workspace"], &environment)?;
     // One thread and no rayon: the same tests, the same bits.
     run(&["cargo", "test", "--quiet", "--package", "pliant", "--no-default-features"])?;
     run(&["rustup", "target", "add", "wasm32-unknown-unknown"])?;

@@ -1,49 +1,12 @@
 //! The command on every real and every hostile file of the shared data set, where it is at hand.
 
-use std::path::{Path, PathBuf};
+#[path = "../../pliant-io/tests/common/data.rs"]
+mod data;
+
+use data::{data, files_below, for_all, gltf_files};
+use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// `PLIANT_DATA`, or the folder beside the project.
-fn data() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("PLIANT_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
-    if !folder.is_dir() {
-        println!("no data set at {}: only built-in samples are tested", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
-fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(files_below(&path, endings));
-        } else if path.extension().is_some_and(|e| endings.contains(&e.to_str().unwrap())) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
-}
-
-/// Calls `work` for all, on as many threads as there are cores.
-fn for_all(files: &[PathBuf], work: impl Fn(&Path) + Sync) {
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(2, Into::into);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    work(file);
-                }
-            });
-        }
-    });
-}
 
 fn pliant(args: &[&str]) -> Output {
     let started = Instant::now();
@@ -82,7 +45,7 @@ fn expected_refusal(file: &Path) -> Option<&'static str> {
 #[test]
 fn every_character_bakes_with_every_clip_or_is_refused_by_name() {
     let Some(data) = data() else { return };
-    let mut files = files_below(&data.join("gltf"), &["glb", "gltf", "vrm"]);
+    let mut files = gltf_files(&data.join("gltf"));
     files.extend(files_below(&data.join("bvh"), &["bvh"]));
     assert!(files.len() > 50, "{}", files.len());
     for_all(&files, |file| {

@@ -1,6 +1,9 @@
 //! Loading beside the `gltf` crate: its parse plus reading every accessor through its readers, images left undecoded
 //! on both sides. Files come from `PLIANT_DATA`, else from beside the workspace; or give paths as arguments.
 
+#[path = "../tests/common/data.rs"]
+mod data;
+
 use pliant_io::Files;
 use pliant_io::files::Folder;
 use std::hint::black_box;
@@ -13,9 +16,11 @@ const RUNS: usize = 40;
 fn main() {
     let given: Vec<PathBuf> =
         std::env::args().skip(1).filter(|a| !a.starts_with('-')).map(PathBuf::from).collect();
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let data = std::env::var_os("PLIANT_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
-    let files = if given.is_empty() { glbs(&data.join("gltf")) } else { given };
+    let files = if given.is_empty() {
+        data::data().map_or_else(Vec::new, |data| data::gltf_files(&data.join("gltf")))
+    } else {
+        given
+    };
     if files.is_empty() {
         println!("no files: set PLIANT_DATA or give paths");
     }
@@ -52,23 +57,6 @@ fn milliseconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
     start.elapsed().as_secs_f64() * 1e3
-}
-
-fn glbs(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "glb" || e == "vrm" || e == "gltf") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
 }
 
 /// Parses with the `gltf` crate and collects every accessor that its readers give. The sum keeps it from being

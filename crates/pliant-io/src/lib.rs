@@ -15,6 +15,9 @@ pub mod rigging;
 mod text;
 
 #[cfg(test)]
+#[path = "../tests/common/data.rs"]
+mod data;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 #[path = "../tests/common/validator.rs"]

@@ -186,3 +186,24 @@ impl Glb {
 pub(crate) fn open(path: &Path) -> Document {
     document(std::fs::read(path).unwrap(), &Folder::of(path) as &dyn Files)
 }
+
+#[test]
+fn data_is_found_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (here, nowhere) = (folder.path(), folder.path().join("nowhere"));
+    assert_eq!(crate::data::choose(Some(here.into()), &nowhere).as_deref(), Some(here));
+    assert_eq!(crate::data::choose(None, here).as_deref(), Some(here));
+    assert_eq!(crate::data::choose(None, &nowhere), None);
+}
+
+#[test]
+#[should_panic(expected = "which is no folder")]
+fn data_that_is_asked_for_must_be_there() {
+    crate::data::choose(Some("/no/such/folder".into()), &std::env::temp_dir());
+}
+
+#[test]
+#[should_panic(expected = "PLIANT_VALIDATOR is set, but there is no gltf-validator")]
+fn a_validator_that_is_asked_for_must_be_there() {
+    crate::validator::validate_with(Some("/no/such/folder".into()), &[]);
+}

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::data::{data, gltf_files};
 use std::collections::BTreeMap;
 
 /// Codes that touch neither geometry nor skin nor animation: such files may load with a warning.
@@ -30,11 +31,11 @@ fn expectations(readme: &str) -> BTreeMap<String, String> {
 
 #[test]
 fn verdicts_are_those_of_the_list() {
-    let Some(data) = common::data() else { return };
+    let Some(data) = data() else { return };
     let expected = expectations(&std::fs::read_to_string(data.join("README.md")).unwrap());
     let mut wrong = Vec::new();
     let mut seen = 0;
-    for path in common::files_below(&data.join("bad"), &["gltf", "glb", "vrm"]) {
+    for path in gltf_files(&data.join("bad")) {
         let name = path.strip_prefix(data.join("bad")).unwrap().to_string_lossy().into_owned();
         let Some(verdict) = expected.get(&name) else { panic!("{name} is not in the list") };
         seen += 1;

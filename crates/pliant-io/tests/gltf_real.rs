@@ -2,12 +2,13 @@
 
 mod common;
 
+use common::data::{data, gltf_files};
 use pliant::rig::Pose;
 
 #[test]
 fn every_file_loads_or_is_refused_with_a_reason() {
-    let Some(data) = common::data() else { return };
-    for path in common::files_below(&data.join("gltf"), &["gltf", "glb", "vrm"]) {
+    let Some(data) = data() else { return };
+    for path in gltf_files(&data.join("gltf")) {
         let name = path.strip_prefix(&data).unwrap().display().to_string();
         let summary = common::inspect(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
         println!(
@@ -46,7 +47,7 @@ fn every_file_loads_or_is_refused_with_a_reason() {
 }
 
 fn load(name: &str) -> Option<pliant_io::gltf::Loaded> {
-    let path = common::data()?.join("gltf").join(name);
+    let path = data()?.join("gltf").join(name);
     Some(common::read(&path).unwrap_or_else(|e| panic!("{name}: {e}")))
 }
 
@@ -103,8 +104,8 @@ fn bind_pose_is_rest() {
 /// The topmost joint's skin matrix is the identity at node defaults in every file: rest is defined by it.
 #[test]
 fn some_joint_is_at_rest_in_every_file() {
-    let Some(data) = common::data() else { return };
-    for path in common::files_below(&data.join("gltf"), &["gltf", "glb", "vrm"]) {
+    let Some(data) = data() else { return };
+    for path in gltf_files(&data.join("gltf")) {
         let Ok(loaded) = common::read(&path) else { continue };
         let c = &loaded.character;
         let pose = Pose::sample(c, None, 0.0);

@@ -3,9 +3,10 @@
 
 mod judge;
 
+use judge::data::{data, for_all, gltf_files};
 use judge::hostile::{folded, hostile};
 use judge::matrix::{Vec3, distance, dot};
-use judge::{Judge, Primitive, data, diagonal, for_all, gltf_files, off};
+use judge::{Judge, Primitive, diagonal, off, open_skinned};
 use pliant::asset::Character;
 use pliant::glam;
 use pliant::method::{self, Shape};
@@ -161,11 +162,13 @@ fn real_files_at_every_frame() {
     let judged = AtomicUsize::new(0);
     for_all(&files, |path| {
         let name = path.strip_prefix(&folder).unwrap_or(path).display();
-        // What the judge cannot open is compressed; what has no skin has nothing to skin.
-        let Ok(judge) = Judge::open(path) else { return };
-        if judge.rest().is_empty() {
-            return;
-        }
+        let judge = match open_skinned(path) {
+            Ok(Some(judge)) => judge,
+            Ok(None) => return println!("{name}: compressed, or without a skin"),
+            Err(why) => {
+                return complaints.lock().expect("no thread panicked").push(format!("{name}: {why}"));
+            }
+        };
         let verdict = std::panic::catch_unwind(|| {
             let bytes = std::fs::read(path).expect("it is there");
             let read = pliant_io::gltf::read(bytes, &Folder::of(path)).expect("a valid file is read");

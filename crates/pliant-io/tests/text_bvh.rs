@@ -7,7 +7,8 @@ use pliant::glam::{DMat4, DVec3};
 use pliant::rig::Pose;
 use pliant_io::bvh::{Bvh, read, stick_character};
 use proptest::prelude::*;
-use text_data::{Random, broken, files, folder};
+use text_data::data::{data, files_below};
+use text_data::{Random, broken};
 
 /// A reader for well-formed files only, of words, and kinematics in matrices: shares nothing with the crate's.
 struct Judge {
@@ -132,9 +133,9 @@ fn warned(bvh: &Bvh, what: &str) -> bool {
 
 #[test]
 fn every_shared_motion_equals_kinematics_written_apart() {
-    let Some(data) = folder() else { return };
+    let Some(data) = data() else { return };
     let mut seen = 0;
-    for path in files(&data.join("bvh"), "bvh") {
+    for path in files_below(&data.join("bvh"), &["bvh"]) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let bytes = std::fs::read(&path).unwrap();
         let bvh = read(&bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -155,9 +156,9 @@ fn every_shared_motion_equals_kinematics_written_apart() {
 /// Where only roots have position channels bones are stiff: lengths never change.
 #[test]
 fn bones_keep_their_lengths() {
-    let Some(data) = folder() else { return };
+    let Some(data) = data() else { return };
     let mut stiff = 0;
-    for path in files(&data.join("bvh"), "bvh") {
+    for path in files_below(&data.join("bvh"), &["bvh"]) {
         let bvh = read(&std::fs::read(&path).unwrap()).unwrap();
         let clip = bvh.clip.clone().unwrap();
         let joints = bvh.skeleton.joints().to_vec();
@@ -187,7 +188,7 @@ fn bones_keep_their_lengths() {
 /// places they would draw every joint into its parent.
 #[test]
 fn shifts_from_the_offset_leave_bones_as_long_as_they_are() {
-    let Some(data) = folder() else { return };
+    let Some(data) = data() else { return };
     for file in ["makehuman_tpose", "makehuman_benchmark"] {
         let bvh = read(&std::fs::read(data.join(format!("bvh/{file}.bvh"))).unwrap()).unwrap();
         let (clip, joints) = (bvh.clip.clone(), bvh.skeleton.joints().to_vec());
@@ -209,7 +210,7 @@ fn shifts_from_the_offset_leave_bones_as_long_as_they_are() {
 
 #[test]
 fn summaries_agree_with_what_is_known_of_the_shared_motions() {
-    let Some(data) = folder() else { return };
+    let Some(data) = data() else { return };
     for (file, joints, ends, channels, frames, frame_time) in [
         ("cmu_02_01", 31, 7, 96, 344, 0.0083333),
         ("makehuman_tpose", 173, 49, 951, 1, 0.041667),
@@ -230,8 +231,8 @@ fn summaries_agree_with_what_is_known_of_the_shared_motions() {
 
 #[test]
 fn rotations_of_neighbouring_frames_are_on_one_side() {
-    let Some(data) = folder() else { return };
-    for path in files(&data.join("bvh"), "bvh") {
+    let Some(data) = data() else { return };
+    for path in files_below(&data.join("bvh"), &["bvh"]) {
         let clip = read(&std::fs::read(&path).unwrap()).unwrap().clip.unwrap();
         for channel in clip.channels().iter().filter(|c| matches!(c.target, Target::Rotation(_))) {
             let keys: Vec<&[f32]> = channel.track.values().chunks(4).collect();
@@ -347,8 +348,8 @@ fn volume(character: &Character) -> f64 {
 #[test]
 fn stick_bodies_are_closed_and_follow_their_joints() {
     let mut texts = vec![SMALL.to_string(), "HIERARCHY ROOT lone\n{ OFFSET 1 2 3 }".to_string()];
-    if let Some(data) = folder() {
-        for path in files(&data.join("bvh"), "bvh") {
+    if let Some(data) = data() {
+        for path in files_below(&data.join("bvh"), &["bvh"]) {
             texts.push(String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned());
         }
     }
@@ -425,9 +426,10 @@ proptest! {
 #[test]
 fn broken_copies_never_panic() {
     let mut samples = vec![SMALL.as_bytes().to_vec()];
-    if let Some(data) = folder() {
-        let small =
-            files(&data.join("bvh"), "bvh").into_iter().filter(|p| p.metadata().unwrap().len() < 50_000);
+    if let Some(data) = data() {
+        let small = files_below(&data.join("bvh"), &["bvh"])
+            .into_iter()
+            .filter(|p| p.metadata().unwrap().len() < 50_000);
         samples.extend(small.map(|p| std::fs::read(p).unwrap()));
     }
     let mut random = Random(11);

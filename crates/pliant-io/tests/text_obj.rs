@@ -5,7 +5,8 @@ mod text_data;
 use pliant::glam::Vec3;
 use pliant_io::obj::{ObjMesh, read};
 use std::path::Path;
-use text_data::{Random, broken, files, folder};
+use text_data::data::{data, files_below};
+use text_data::{Random, broken};
 
 fn area(mesh: &ObjMesh) -> f64 {
     let corner = |v: u32| mesh.positions[v as usize].as_dvec3();
@@ -114,9 +115,9 @@ fn v_lines(bytes: &[u8]) -> Vec<Vec3> {
 
 #[test]
 fn every_shared_surface_reads_as_its_v_lines_and_as_another_reader_sees_it() {
-    let Some(data) = folder() else { return };
+    let Some(data) = data() else { return };
     let mut seen = 0;
-    for path in files(&data.join("obj"), "obj") {
+    for path in files_below(&data.join("obj"), &["obj"]) {
         let bytes = std::fs::read(&path).unwrap();
         let mesh = read(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         assert_eq!(mesh.positions, v_lines(&bytes), "{}", path.display());
@@ -146,7 +147,7 @@ fn every_shared_surface_reads_as_its_v_lines_and_as_another_reader_sees_it() {
 /// The numbers that the data's README gives, taken by other programs.
 #[test]
 fn summaries_agree_with_what_is_known_of_the_shared_surfaces() {
-    let Some(data) = folder() else { return };
+    let Some(data) = data() else { return };
     for (file, vertices, faces, triangles, boundary, components) in [
         ("libigl/arm.obj", 8311, 16618, 16618, 0, 1),
         ("libigl/elephant.obj", 6034, 12064, 12064, 0, 1),
@@ -168,7 +169,7 @@ fn summaries_agree_with_what_is_known_of_the_shared_surfaces() {
 
 #[test]
 fn the_bad_files_are_refused_or_loaded_as_they_deserve() {
-    let Some(data) = folder() else { return };
+    let Some(data) = data() else { return };
     let load = |name: &str| read(&std::fs::read(data.join("bad/obj").join(name)).unwrap());
     for (name, what) in [
         ("malformed.obj", "line 23: the face refers to vertex 12"),
@@ -191,10 +192,11 @@ fn the_bad_files_are_refused_or_loaded_as_they_deserve() {
 #[test]
 fn broken_copies_never_panic() {
     let mut samples = vec![CUBE.as_bytes().to_vec()];
-    if let Some(data) = folder() {
-        let bad = files(&data.join("bad/obj"), "obj");
-        let small =
-            files(&data.join("obj"), "obj").into_iter().filter(|p| p.metadata().unwrap().len() < 10_000);
+    if let Some(data) = data() {
+        let bad = files_below(&data.join("bad/obj"), &["obj"]);
+        let small = files_below(&data.join("obj"), &["obj"])
+            .into_iter()
+            .filter(|p| p.metadata().unwrap().len() < 10_000);
         samples.extend(bad.into_iter().chain(small).map(|p| std::fs::read(p).unwrap()));
     }
     let mut random = Random(7);

@@ -9,7 +9,8 @@ use pliant_io::obj::{self, ObjMesh};
 use pliant_io::rigging::{Rig, Rigged, assemble, dmat, read_skeleton, read_weights};
 use proptest::prelude::*;
 use std::path::Path;
-use text_data::{Random, broken, folder};
+use text_data::data::data;
+use text_data::{Random, broken};
 
 fn bytes(folder: &Path, file: &str) -> Vec<u8> {
     std::fs::read(folder.join("obj").join(file)).unwrap()
@@ -203,7 +204,7 @@ fn helper_faces_are_left_out_beside_a_body() {
 
 #[test]
 fn libigl_characters_come_with_their_weights() {
-    let Some(data) = folder() else { return };
+    let Some(data) = data() else { return };
     for (name, bones) in [("arm", 4), ("elephant", 24)] {
         let [surface, skeleton, weights] =
             [".obj", ".tgf", "-weights.dmat"].map(|end| format!("libigl/{name}{end}"));
@@ -246,7 +247,7 @@ fn libigl_characters_come_with_their_weights() {
 
 #[test]
 fn the_elephant_moves_as_its_matrices_say() {
-    let Some(data) = folder() else { return };
+    let Some(data) = data() else { return };
     let (_, rig, rigged) =
         load(&data, "libigl/elephant.obj", "libigl/elephant.tgf", Some("libigl/elephant-weights.dmat"));
     let file = bytes(&data, "libigl/elephant-anim.dmat");
@@ -282,7 +283,7 @@ fn the_elephant_moves_as_its_matrices_say() {
 
 #[test]
 fn makehuman_characters_come_with_their_weights() {
-    let Some(data) = folder() else { return };
+    let Some(data) = data() else { return };
     for (skeleton, weights, joints) in
         [("default.mhskel", "default_weights.mhw", 163), ("cmu_mb.mhskel", "weights.cmu_mb.json", 31)]
     {
@@ -319,7 +320,7 @@ fn makehuman_characters_come_with_their_weights() {
 
 #[test]
 fn every_shared_surface_takes_a_skeleton_without_weights() {
-    let Some(data) = folder() else { return };
+    let Some(data) = data() else { return };
     for (surface, skeleton) in [
         ("libigl/arm.obj", "libigl/arm.tgf"),
         ("libigl/elephant.obj", "libigl/elephant.tgf"),

@@ -1,8 +1,11 @@
 //! Real files through reader and writers: what is written says the same as what was read.
 
+#[path = "common/data.rs"]
+mod data;
 #[path = "common/validator.rs"]
 mod validator;
 
+use data::{data, gltf_files};
 use glam::{DVec3, Vec3};
 use pliant::asset::{Character, Weights};
 use pliant::method::Shape;
@@ -13,21 +16,8 @@ use std::path::{Path, PathBuf};
 
 /// The files of the folder that the reader takes.
 fn loaded() -> Vec<(PathBuf, Loaded)> {
-    let Some(folder) = validator::data().map(|d| d.join("gltf")) else { return Vec::new() };
-    let mut paths = Vec::new();
-    let mut folders = vec![folder];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-            if path.is_dir() {
-                folders.push(path);
-            } else if ["glb", "gltf", "vrm"].contains(&ending) {
-                paths.push(path);
-            }
-        }
-    }
-    paths.sort();
+    let Some(data) = data() else { return Vec::new() };
+    let paths = gltf_files(&data.join("gltf"));
     let load = |path: &PathBuf| gltf::read(std::fs::read(path).unwrap(), &Folder::of(path)).ok();
     let files: Vec<_> = paths.into_iter().filter_map(|p| load(&p).map(|l| (p, l))).collect();
     assert!(files.len() >= 20, "most of the files have skins");
@@ -236,7 +226,7 @@ fn a_baked_file_shows_every_frame() {
 /// No file of the set has compressed skins, so a compressed one gets a skin: what is not baked comes out decompressed.
 #[test]
 fn compressed_meshes_come_out_plain() {
-    let Some(folder) = validator::data().map(|d| d.join("gltf/MeshoptCubeTest")) else { return };
+    let Some(folder) = data().map(|d| d.join("gltf/MeshoptCubeTest")) else { return };
     let path = folder.join("MeshoptCubeTest.gltf");
     let mut json: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let nodes = json["nodes"].as_array_mut().unwrap();

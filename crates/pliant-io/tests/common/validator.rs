@@ -1,31 +1,35 @@
 //! Khronos's validator, where node and `tools/validator/node_modules` are there.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// How often each error occurs in a file.
 pub(crate) type Errors = BTreeMap<String, usize>;
 
-fn folder() -> PathBuf {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/validator");
-    std::env::var_os("PLIANT_VALIDATOR").map_or_else(|| default.into(), PathBuf::from)
-}
-
 /// The errors in each file; `None`, and a line that says so, where the validator is absent.
 pub(crate) fn validate(files: &[PathBuf]) -> Option<Vec<Errors>> {
-    let folder = folder();
+    validate_with(std::env::var_os("PLIANT_VALIDATOR").map(PathBuf::from), files)
+}
+
+/// A validator that was asked for must be there: neither a typo nor a failed installation may turn tests off.
+pub(crate) fn validate_with(asked: Option<PathBuf>, files: &[PathBuf]) -> Option<Vec<Errors>> {
+    let is_asked = asked.is_some();
+    let absent = |why: String| {
+        assert!(!is_asked, "PLIANT_VALIDATOR is set, but {why}");
+        println!("{why}: outputs are not checked with the validator");
+        None
+    };
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/validator");
+    let folder = asked.unwrap_or_else(|| beside.into());
     if !folder.join("node_modules/gltf-validator").is_dir() {
-        eprintln!("no gltf-validator in {}: run `npm ci` there to check outputs with it", folder.display());
-        return None;
+        return absent(format!("there is no gltf-validator in {} (run `npm ci` there)", folder.display()));
     }
     let output = match Command::new("node").arg(folder.join("validate.mjs")).args(files).output() {
         Ok(output) => output,
-        Err(error) => {
-            eprintln!("node does not run ({error}): outputs are not checked with the validator");
-            return None;
-        }
+        Err(error) => return absent(format!("node does not run ({error})")),
     };
+    assert!(output.status.success(), "node fails: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("the validator prints JSON");
     let reports: Vec<_> = text
         .lines()
@@ -74,15 +78,4 @@ pub(crate) fn assert_valid(outputs: &[&[u8]]) {
     for errors in validate(&paths).into_iter().flatten() {
         assert!(errors.is_empty(), "{errors:?}");
     }
-}
-
-/// Real files, where they are.
-pub(crate) fn data() -> Option<PathBuf> {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let path = std::env::var_os("PLIANT_DATA").map_or_else(|| default.into(), PathBuf::from);
-    if Path::is_dir(&path) {
-        return Some(path);
-    }
-    eprintln!("no data in {}: built-in samples only", path.display());
-    None
 }

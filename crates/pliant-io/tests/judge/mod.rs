@@ -7,6 +7,8 @@
 #![allow(clippy::disallowed_methods, reason = "the judge need not give the same bits everywhere")]
 
 pub(crate) mod build;
+#[path = "../common/data.rs"]
+pub(crate) mod data;
 pub(crate) mod file;
 pub(crate) mod hostile;
 pub(crate) mod matrix;
@@ -16,8 +18,7 @@ use file::{File, index, list, numbers};
 use matrix::{Matrix, Quat, Vec3};
 use motion::{Animation, Property, quat};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 
 /// One primitive of one node, deformed, in scene space.
 #[derive(Debug, Clone, PartialEq)]
@@ -414,46 +415,30 @@ pub(crate) fn off(found: Vec3, truth: Vec3, size: f64) -> f64 {
     if off.is_nan() { f64::INFINITY } else { off }
 }
 
-/// The real files, if they are there: from `PLIANT_DATA`, else beside the workspace.
-pub(crate) fn data() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("PLIANT_DATA").map_or(PathBuf::from(beside), PathBuf::from);
-    if folder.is_dir() {
-        return Some(folder);
+/// Files of the set that are compressed, which the judge does not know, and the extension that they require.
+const COMPRESSED: [(&str, &str); 2] = [
+    ("CesiumMan-Draco/CesiumMan.gltf", "KHR_draco_mesh_compression"),
+    ("MeshoptCubeTest/MeshoptCubeTest.gltf", "KHR_meshopt_compression"),
+];
+
+/// A file of the set; `None` where it is one of the compressed. No other file may fail to open.
+pub(crate) fn open(path: &Path) -> Result<Option<Judge>, String> {
+    let extension = COMPRESSED.iter().find(|(name, _)| path.ends_with(name)).map(|c| c.1);
+    match (Judge::open(path), extension) {
+        (Ok(judge), None) => Ok(Some(judge)),
+        (Err(why), Some(extension)) if why == format!("requires {extension:?}") => Ok(None),
+        (Err(why), _) => Err(format!("the judge does not open it: {why}")),
+        (Ok(_), Some(extension)) => Err(format!("it is listed as one that requires {extension}")),
     }
-    println!("no real files at {}: set PLIANT_DATA to test them too", folder.display());
-    None
 }
 
-/// Every glTF file below a folder, in order.
-pub(crate) fn gltf_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "glb" || e == "gltf" || e == "vrm") {
-                files.push(path);
-            }
-        }
+/// As [`open`], and `None` also where no node of the file has a skin.
+pub(crate) fn open_skinned(path: &Path) -> Result<Option<Judge>, String> {
+    let Some(judge) = open(path)? else { return Ok(None) };
+    let has_skin = list(&judge.json, "nodes").iter().any(|n| n.get("skin").is_some());
+    match (has_skin, judge.rest().is_empty()) {
+        (true, false) => Ok(Some(judge)),
+        (false, true) => Ok(None),
+        _ => Err("a node has a skin, but the judge skins nothing".into()),
     }
-    files.sort();
-    files
-}
-
-/// Calls `work` for every item, on all cores.
-pub(crate) fn for_all<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    work(item);
-                }
-            });
-        }
-    });
 }

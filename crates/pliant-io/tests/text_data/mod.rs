@@ -1,36 +1,8 @@
-//! Where the shared files are, and broken copies of files.
+//! Broken copies of files, and where the real ones are.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
-use std::path::{Path, PathBuf};
-
-/// The shared data, if it is there; says so if not.
-pub(crate) fn folder() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let path = std::env::var_os("PLIANT_DATA").map_or(PathBuf::from(beside), PathBuf::from);
-    if path.is_dir() {
-        return Some(path);
-    }
-    println!("no shared data at {}: only built-in samples are tested", path.display());
-    None
-}
-
-/// All files of a kind below a folder, by path.
-pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == extension) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
+#[path = "../common/data.rs"]
+pub(crate) mod data;
 
 /// A small generator, so that broken files are the same in every run.
 pub(crate) struct Random(pub(crate) u64);

@@ -1,9 +1,10 @@
 use super::*;
+use crate::data::data;
 use crate::files::{Folder, NoFiles};
 use crate::gltf::testing::{document, place, stand_in};
 use crate::gltf::write_character;
 use crate::testing::{Glb, open, sample};
-use crate::validator::{assert_no_new_errors, assert_valid, data};
+use crate::validator::{assert_no_new_errors, assert_valid};
 use std::collections::BTreeMap;
 
 fn index(value: &Value) -> usize {
