@@ -96,7 +96,7 @@ pub(crate) struct SampleArgs {
     #[arg(required_unless_present = "list")]
     pub(crate) name: Option<String>,
     /// List the samples and their motions.
-    #[arg(long, exclusive = true)]
+    #[arg(long, conflicts_with_all = ["name", "vertices", "output"])]
     pub(crate) list: bool,
     /// How many vertices, exactly.
     #[arg(long, value_name = "N", value_parser = |t: &str| whole(t, zoo::MIN_VERTICES, zoo::MAX_VERTICES))]
@@ -126,13 +126,13 @@ pub(crate) struct BakeArgs {
     #[arg(long, value_name = "NAME|INDEX|all")]
     pub(crate) clip: Option<String>,
     /// Frames a second (default: 30, or the recording's own rate).
-    #[arg(long, value_name = "N", value_parser = |t: &str| number(t, 1e-3, 1e5))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = |t: &str| number(t, 1e-3, 1e5))]
     pub(crate) fps: Option<f64>,
     /// Start, in seconds of the clip.
-    #[arg(long, value_name = "T", value_parser = |t: &str| number(t, 0.0, 1e9))]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = |t: &str| number(t, 0.0, 1e9))]
     pub(crate) start: Option<f64>,
     /// End, in seconds of the clip.
-    #[arg(long, value_name = "T", value_parser = |t: &str| number(t, 0.0, 1e9))]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = |t: &str| number(t, 0.0, 1e9))]
     pub(crate) end: Option<f64>,
     /// The rest pose alone.
     #[arg(long, conflicts_with_all = ["clip", "start", "end", "fps"])]
@@ -192,7 +192,7 @@ pub(crate) struct PictureArgs {
     #[arg(long, value_name = "NAME|INDEX")]
     pub(crate) clip: Option<String>,
     /// Moment, in seconds of the clip or in percent, such as 50% (default: the rest pose).
-    #[arg(long, value_name = "T", value_parser = parse_moment)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = parse_moment)]
     pub(crate) time: Option<Moment>,
     /// From where.
     #[arg(long, value_enum, default_value = "quarter")]

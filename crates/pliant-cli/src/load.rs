@@ -1,6 +1,7 @@
 //! Any character file, opened one way.
 
 use crate::args::{Common, InputArgs};
+use crate::terminal::say;
 use anyhow::{Context, Result, anyhow, bail};
 use pliant::asset::Character;
 use pliant::zoo;
@@ -8,7 +9,7 @@ use pliant_io::files::{Folder, NoFiles, read_limited};
 use pliant_io::gltf::Document;
 use pliant_io::rigging::{self, Rigged};
 use pliant_io::{Files, Warning, bvh, gltf, obj};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Larger files than this (4 GiB, glTF's own limit for a GLB) are refused unread.
 pub(crate) const MAX_FILE_BYTES: u64 = u32::MAX as u64;
@@ -57,6 +58,9 @@ impl Input {
     pub(crate) fn open(args: &InputArgs) -> Result<Self> {
         let path = &args.file;
         if let Some(name) = sample_name(path) {
+            if args.skeleton.is_some() {
+                bail!("{}: --skeleton is for an OBJ; a sample brings its own", path.display());
+            }
             return Self::from_character(zoo::character(name, None)?, name.to_owned(), vec![]);
         }
         let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
@@ -124,7 +128,22 @@ fn rig_obj(path: &Path, skeleton: &Path, weights: Option<&Path>) -> Result<Rigge
 /// Says on standard error what is odd, unless asked to be quiet.
 pub(crate) fn warn(warnings: &[Warning], common: &Common) {
     if !common.quiet {
-        warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+        warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
+    }
+}
+
+impl InputArgs {
+    /// Refuses to write over what was read: the rig, once baked, could not be had back.
+    pub(crate) fn check_not_among<'p>(&self, outputs: impl Iterator<Item = &'p Path>) -> Result<()> {
+        let inputs = [Some(&self.file), self.skeleton.as_ref(), self.weights_file.as_ref()];
+        let inputs: Vec<PathBuf> =
+            inputs.into_iter().flatten().filter_map(|p| p.canonicalize().ok()).collect();
+        for output in outputs {
+            if output.canonicalize().is_ok_and(|output| inputs.contains(&output)) {
+                bail!("{}: this is an input; write to another file", output.display());
+            }
+        }
+        Ok(())
     }
 }
 

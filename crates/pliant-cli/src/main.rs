@@ -8,6 +8,7 @@ mod picture;
 mod portrait;
 mod progress;
 mod report;
+mod terminal;
 
 use anyhow::{Context, Result};
 use args::{Cli, Command};
@@ -36,14 +37,17 @@ fn main() -> ExitCode {
         let message = format!("--start {start} is after --end {end}");
         Cli::command().error(ErrorKind::ValueValidation, message).exit();
     }
+    // Stopped half way: nothing stays behind. Without a handler it would only be untidy.
+    let _ = ctrlc::set_handler(|| {
+        pliant_io::files::remove_temporary_files();
+        std::process::exit(130);
+    });
     match run(cli) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Flagged) => ExitCode::from(3),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // One line, whatever the causes hold.
-            let line = format!("error: {error:#}").replace(['\n', '\r'], " ");
-            let _ = writeln!(std::io::stderr(), "{line}");
+            terminal::say(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }

@@ -7,7 +7,7 @@ use pliant::asset::{Character, Clip};
 const DEFAULT_FPS: f64 = 30.0;
 
 /// More frames than this are a mistake (a wrong unit, or a broken key time), not a wish.
-const MAX_FRAMES: f64 = 1e6;
+pub(crate) const MAX_FRAMES: usize = 1_000_000;
 
 /// The clips that `--clip` names, as indices; none means the default pose.
 pub(crate) fn choose(character: &Character, wish: Option<&str>) -> Result<Vec<usize>> {
@@ -48,12 +48,13 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Frames from `start` to `end` of a clip at `fps`; one frame at 0 where there is no clip.
+    /// Frames from `start` to `end` of a clip at `fps`, at the `most` so many; one frame at 0 where there is no clip.
     pub(crate) fn new(
         clip: Option<&Clip>,
         fps: Option<f64>,
         start: Option<f64>,
         end: Option<f64>,
+        most: usize,
     ) -> Result<Self> {
         let fps = fps.or(clip.and_then(Clip::frame_rate)).unwrap_or(DEFAULT_FPS);
         if !(fps.is_finite() && (1e-3..=1e5).contains(&fps)) {
@@ -70,8 +71,10 @@ impl Schedule {
         let end = end.min(last.max(start));
         // A whole number of frames may come out a rounding short.
         let count = ((end - start) * fps + 1e-6).floor() + 1.0;
-        if count > MAX_FRAMES {
-            bail!("{count} frames are too many: lower --fps or cut with --start and --end");
+        if count > most as f64 {
+            bail!(
+                "over {MAX_FRAMES} frames are too many: lower --fps, cut with --start and --end, or bake fewer clips"
+            );
         }
         // A start on a frame of the whole gives exactly that frame and those after it.
         let first = (start * fps).round();
@@ -93,27 +96,27 @@ mod tests {
 
     #[test]
     fn a_whole_number_of_frames_includes_the_last() {
-        let times = Schedule::new(Some(&clip(0.7)), Some(10.0), None, None).unwrap().times;
+        let times = Schedule::new(Some(&clip(0.7)), Some(10.0), None, None, MAX_FRAMES).unwrap().times;
         assert_eq!(times.len(), 8);
         assert!((times[7] - 0.7).abs() < 1e-6);
     }
 
     #[test]
     fn a_cut_gives_the_frames_of_the_whole() {
-        let whole = Schedule::new(Some(&clip(2.0)), None, None, None).unwrap();
-        let cut = Schedule::new(Some(&clip(2.0)), None, Some(0.5), Some(1.0)).unwrap();
+        let whole = Schedule::new(Some(&clip(2.0)), None, None, None, MAX_FRAMES).unwrap();
+        let cut = Schedule::new(Some(&clip(2.0)), None, Some(0.5), Some(1.0), MAX_FRAMES).unwrap();
         assert_eq!(whole.times.len(), 61);
         assert_eq!(cut.times.len(), 16);
         for first in 0..60 {
             let start = f64::from(first) * (1.0 / 30.0);
-            let cut = Schedule::new(Some(&clip(2.0)), None, Some(start), None).unwrap();
+            let cut = Schedule::new(Some(&clip(2.0)), None, Some(start), None, MAX_FRAMES).unwrap();
             assert_eq!(cut.times, whole.times[first as usize..], "from {start} on, to the bit");
         }
     }
 
     #[test]
     fn no_clip_is_one_frame() {
-        assert_eq!(Schedule::new(None, None, None, None).unwrap().times, [0.0]);
+        assert_eq!(Schedule::new(None, None, None, None, MAX_FRAMES).unwrap().times, [0.0]);
     }
 
     #[test]
@@ -122,11 +125,15 @@ mod tests {
             (Some(0.0), None, None),
             (Some(f64::NAN), None, None),
             (Some(1e9), None, None),
+            (Some(600.0), None, None),
             (None, Some(-1.0), None),
             (None, Some(1.0), Some(0.5)),
             (None, Some(3.0), None),
         ] {
-            assert!(Schedule::new(Some(&clip(2.0)), fps, start, end).is_err(), "{fps:?} {start:?} {end:?}");
+            assert!(
+                Schedule::new(Some(&clip(2.0)), fps, start, end, 1000).is_err(),
+                "{fps:?} {start:?} {end:?}"
+            );
         }
     }
 }

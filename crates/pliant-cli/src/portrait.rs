@@ -40,13 +40,22 @@ struct Picture {
     image: usize,
 }
 
+/// A part of the skin: its triangles between its own vertices, and its texture.
+struct PartPicture {
+    triangles: Vec<[u32; 3]>,
+    texture: Option<Picture>,
+}
+
+/// Pixels of all textures together that are decoded; what is beyond is painted in plain colours.
+const MAX_TEXELS: usize = 64 << 20;
+
 /// The camera and the character's look, for one picture or several.
 pub(crate) struct Portrait<'a> {
     input: &'a Input,
     options: picture::Options,
     /// Those that could be decoded.
     textures: Vec<Option<Texture>>,
-    parts: Vec<Option<Picture>>,
+    parts: Vec<PartPicture>,
     props: Vec<(Prop, Option<Picture>)>,
     skeleton: bool,
 }
@@ -54,26 +63,32 @@ pub(crate) struct Portrait<'a> {
 impl<'a> Portrait<'a> {
     pub(crate) fn new(input: &'a Input, width: u32, height: u32, view: View, edges: bool) -> Self {
         let looks = input.document.looks(input.files.as_ref());
-        let first_vertex = |part: usize| input.character.parts()[part].vertices.start as usize;
-        // The picture's meshes share the character's vertices, so a part's coordinates start at its first vertex.
-        let picture = |look: Option<PartLook>, first: usize| {
-            let look = look?;
-            let uvs = look.uvs.into_iter().map(Vec2::from);
-            let uvs = std::iter::repeat_n(Vec2::ZERO, first).chain(uvs).collect();
-            Some(Picture { uvs, image: look.image })
+        let picture = |look: PartLook| Picture {
+            uvs: look.uvs.into_iter().map(Vec2::from).collect(),
+            image: look.image,
         };
-        let parts = looks.parts.into_iter().enumerate();
+        let triangles = input.character.surface().triangles();
+        let parts = input.character.parts().iter().zip(looks.parts).map(|(part, look)| {
+            let own = &triangles[part.triangles.start as usize..part.triangles.end as usize];
+            let triangles = own.iter().map(|t| t.map(|v| v - part.vertices.start)).collect();
+            PartPicture { triangles, texture: look.map(picture) }
+        });
         let props = looks.props.into_iter().map(|mut prop| {
-            let look = picture(prop.look.take(), 0);
+            let look = prop.look.take().map(picture);
             (prop, look)
         });
-        let props = props.collect();
+        let mut texels = 0;
+        let textures = looks.images.iter().map(|image| {
+            let texture = (texels < MAX_TEXELS).then(|| picture::decode_texture(&image.bytes)).flatten()?;
+            texels += texture.width() * texture.height();
+            Some(texture)
+        });
         Self {
             input,
             options: picture::Options { edges, ..picture::Options::new(width, height, view) },
-            textures: looks.images.iter().map(|i| picture::decode_texture(&i.bytes)).collect(),
-            parts: parts.map(|(index, look)| picture(look, first_vertex(index))).collect(),
-            props,
+            textures: textures.collect(),
+            parts: parts.collect(),
+            props: props.collect(),
             skeleton: false,
         }
     }
@@ -115,20 +130,22 @@ impl<'a> Portrait<'a> {
 
     /// The picture, coloured by values per vertex (0 is neutral) where given.
     pub(crate) fn take(&self, shape: &Shape, pose: &Pose, heat: Option<(Heat, &[f32])>) -> Result<Image> {
-        let surface = self.input.character.surface();
         let props: Vec<Vec<Vec3>> = self.props.iter().map(|(prop, _)| prop.positions(pose)).collect();
         let colors = heat.map(|(kind, values)| {
             let percent: Vec<f32> = values.iter().map(|v| v * 100.0).collect();
             picture::heat(&percent, kind.legend().scale)
         });
-        let parts = self.input.character.parts().iter().enumerate().map(|(index, part)| Mesh {
-            positions: &shape.positions,
-            normals: part.has_normals.then_some(&shape.normals),
-            triangles: &surface.triangles()[part.triangles.start as usize..part.triangles.end as usize],
-            paint: match &colors {
-                Some(colors) => Paint::Vertex(colors),
-                None => self.paint(self.parts.get(index).and_then(Option::as_ref), part.color),
-            },
+        let parts = self.input.character.parts().iter().zip(&self.parts).map(|(part, picture)| {
+            let own = part.vertices.start as usize..part.vertices.end as usize;
+            Mesh {
+                positions: &shape.positions[own.clone()],
+                normals: part.has_normals.then_some(&shape.normals[own.clone()]),
+                triangles: &picture.triangles,
+                paint: match &colors {
+                    Some(colors) => Paint::Vertex(&colors[own]),
+                    None => self.paint(picture.texture.as_ref(), part.color),
+                },
+            }
         });
         let props = self.props.iter().zip(&props).map(|((prop, look), positions)| Mesh {
             positions,

@@ -352,6 +352,56 @@ fn what_was_there_survives_a_bake_that_fails() {
 }
 
 #[test]
+fn inputs_are_not_written_over() {
+    let (folder, file) = sample("cylinder", 500);
+    let before = fs::read(&file).unwrap();
+    let said = refused(&["bake", text(&file), "--end", "0.1", "-q", "-o", text(&file)]);
+    assert!(said.contains("input"), "{said}");
+    assert_eq!(fs::read(&file).unwrap(), before);
+    assert_eq!(files_in(folder.path()), ["character.glb"]);
+    refused(&["bake", "sample:cylinder", "--skeleton", "x.tgf", "-o", "never.glb"]);
+    // A report that cannot be written is found out before the bake, and leaves no output either.
+    let out = folder.path().join("out.glb");
+    refused(&["bake", text(&file), "-o", text(&out), "--report", text(&folder.path().join("no/r.json"))]);
+    assert!(!out.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_bake_leaves_nothing_behind() {
+    let (folder, file) = sample("human", 20_000);
+    let out = folder.path().join("out.npz");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pliant"))
+        .args(["bake", text(&file), "--fps", "20000", "-o", text(&out)])
+        .spawn()
+        .unwrap();
+    let has_temporary = || files_in(folder.path()).iter().any(|n| n.starts_with(".pliant-"));
+    while !has_temporary() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it began to write");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(files_in(folder.path()), ["character.glb"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_terminal_that_is_gone_is_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("c.glb");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full");
+    let Ok(full) = full else { return };
+    let status = Command::new(env!("CARGO_BIN_EXE_pliant"))
+        .args(["sample", "cylinder", "--vertices", "500", "-o", text(&out)])
+        .stderr(full)
+        .status()
+        .unwrap();
+    assert!(status.success() && out.exists());
+}
+
+#[test]
 fn an_obj_wants_a_skeleton_and_a_bvh_moves_by_itself() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

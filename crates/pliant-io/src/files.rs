@@ -1,8 +1,9 @@
 //! Files beside a file, and files written whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Where a reader finds the files that a file refers to.
 pub trait Files {
@@ -85,6 +86,7 @@ pub fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 pub struct WholeFile {
     file: BufWriter<tempfile::NamedTempFile>,
     path: PathBuf,
+    known: Known,
 }
 
 /// A file that is all on disk and lacks only its name. Holds nothing open, so that there may be thousands.
@@ -92,6 +94,34 @@ pub struct WholeFile {
 pub struct ReadyFile {
     temporary: tempfile::TempPath,
     path: PathBuf,
+    known: Known,
+}
+
+/// The temporary files of this process, for [`remove_temporary_files`].
+static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Keeps a temporary file's path in [`TEMPORARY`] for as long as it lives.
+#[derive(Debug)]
+struct Known(PathBuf);
+
+impl Known {
+    fn new(path: &Path) -> Self {
+        TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_path_buf());
+        Self(path.to_path_buf())
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
+/// Removes all files in the making: for a process that is told to stop and will not drop them.
+pub fn remove_temporary_files() {
+    for path in TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 impl WholeFile {
@@ -109,15 +139,16 @@ impl WholeFile {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let file = BufWriter::with_capacity(1 << 16, builder.tempfile_in(folder)?);
-        Ok(Self { file, path: path.to_path_buf() })
+        let file = builder.tempfile_in(folder)?;
+        let known = Known::new(file.path());
+        Ok(Self { file: BufWriter::with_capacity(1 << 16, file), path: path.to_path_buf(), known })
     }
 
     /// Everything is written: puts it on disk, without its name yet.
     pub fn ready(self) -> io::Result<ReadyFile> {
         let temporary = self.file.into_inner().map_err(|e| e.into_error())?;
         temporary.as_file().sync_all()?;
-        Ok(ReadyFile { temporary: temporary.into_temp_path(), path: self.path })
+        Ok(ReadyFile { temporary: temporary.into_temp_path(), path: self.path, known: self.known })
     }
 
     /// Everything is written: the file appears, in place of any that had its name.
@@ -127,9 +158,16 @@ impl WholeFile {
 }
 
 impl ReadyFile {
+    /// Where it will appear.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The file appears, in place of any that had its name.
     pub fn commit(self) -> io::Result<PathBuf> {
-        self.temporary.persist(&self.path).map_err(|e| e.error)?;
+        let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", self.path.display()));
+        self.temporary.persist(&self.path).map_err(|e| named(e.error))?;
+        drop(self.known);
         Ok(self.path)
     }
 }
@@ -158,7 +196,12 @@ pub fn write_whole(files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
         file.write_all(bytes)?;
         ready.push(file.ready()?);
     }
-    ready.into_iter().try_for_each(|file| file.commit().map(drop))
+    commit(ready).map(drop)
+}
+
+/// Files that are all on disk appear, one after the other; gives their paths.
+pub fn commit(ready: Vec<ReadyFile>) -> io::Result<Vec<PathBuf>> {
+    ready.into_iter().map(ReadyFile::commit).collect()
 }
 
 #[cfg(test)]

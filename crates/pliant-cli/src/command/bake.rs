@@ -8,6 +8,7 @@ use crate::picture::View;
 use crate::portrait::{Heat, Portrait};
 use crate::progress::Progress;
 use crate::report::{self, Milliseconds, Report, Run, StateHash};
+use crate::terminal::{say, shown};
 use anyhow::{Context, Result, ensure};
 use pliant::asset::Clip;
 use pliant::measure::{Judge, Options, Recorder};
@@ -16,7 +17,7 @@ use pliant::rig::Pose;
 use pliant::simd;
 use pliant_io::Warning;
 use pliant_io::cache::{self, FrameWriter};
-use pliant_io::files::WholeFile;
+use pliant_io::files::{ReadyFile, WholeFile, commit};
 use pliant_io::gltf::{BakedClip, GlbBake};
 use std::io::Write;
 use std::path::PathBuf;
@@ -36,9 +37,10 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     let takes = takes(&input, args, common)?;
     let frames: usize = takes.iter().map(|t| t.schedule.times.len()).sum();
     let mut writer = Writer::create(&input, &takes, args, common)?;
-    let report_file = args.report.as_ref().map(|path| {
-        WholeFile::create(path).with_context(|| path.display().to_string()).map(|file| (path, file))
-    });
+    let report_file = args
+        .report
+        .as_ref()
+        .map(|path| WholeFile::create(path).with_context(|| shown(path)).map(|file| (path, file)));
     let report_file = report_file.transpose()?;
 
     let started = Instant::now();
@@ -75,20 +77,20 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     };
     drop(progress);
 
-    // All work is done: now the files appear.
-    let mut written = writer.finish()?;
+    let mut ready = writer.ready;
     if let (Some((path, mut file)), Some((report, pictures))) = (report_file, &report) {
-        let text =
-            if load::extension(path) == "html" { report::html(report, pictures) } else { report.json()? };
-        file.write_all(text.as_bytes())
-            .and_then(|()| file.commit())
-            .with_context(|| path.display().to_string())?;
-        written.push(path.clone());
+        let is_page = load::extension(path) == "html";
+        let text = if is_page { report::html(report, pictures) } else { report.json()? };
+        file.write_all(text.as_bytes()).with_context(|| shown(path))?;
+        ready.push(file.ready().with_context(|| shown(path))?);
     }
+    // All work is done: now the files appear.
+    args.input.check_not_among(ready.iter().map(ReadyFile::path))?;
+    let written = commit(ready)?;
     match &report {
         Some((report, _)) if args.json => writeln!(std::io::stdout(), "{}", report.json()?)?,
         _ if common.quiet => {}
-        _ => eprintln!("wrote {}", described(&written)),
+        _ => say(&format!("wrote {}", described(&written))),
     }
     let flagged = report.is_some_and(|(report, _)| !report.flagged_frames.is_empty());
     Ok(if flagged { Outcome::Flagged } else { Outcome::Done })
@@ -97,9 +99,11 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
 fn takes(input: &Input, args: &BakeArgs, common: &Common) -> Result<Vec<Take>> {
     let clips = input.character.clips();
     let chosen = if args.rest { vec![] } else { motion::choose(&input.character, args.clip.as_deref())? };
-    let take = |clip: Option<usize>| -> Result<Take> {
+    let mut room = motion::MAX_FRAMES;
+    let mut take = |clip: Option<usize>| -> Result<Take> {
         let clip_or_none = clip.map(|i| &clips[i]);
-        let schedule = Schedule::new(clip_or_none, args.fps, args.start, args.end)?;
+        let schedule = Schedule::new(clip_or_none, args.fps, args.start, args.end, room)?;
+        room -= schedule.times.len();
         if let Some(end) = args.end.filter(|&end| end > clip_or_none.map_or(0.0, Clip::end) + 1e-6) {
             let last = clip_or_none.map_or(0.0, Clip::end);
             load::warn(
@@ -121,26 +125,27 @@ fn takes(input: &Input, args: &BakeArgs, common: &Common) -> Result<Vec<Take>> {
     chosen.into_iter().map(|i| take(Some(i))).collect()
 }
 
-/// Where the frames go: one GLB for all takes, or a cache for each.
-struct Writer {
-    /// Those to come, the next one last, each with the frames it takes.
-    ahead: Vec<(Box<dyn FrameWriter>, usize)>,
-    full: Vec<Box<dyn FrameWriter>>,
-    pushed: usize,
+/// Where the frames go: one GLB for all takes, or a cache for each. Files are opened one after the other.
+struct Writer<'a> {
+    input: &'a Input,
+    /// For caches: what is to come, the next one last.
+    ahead: Vec<(PathBuf, &'a Take)>,
+    /// The writer that takes frames now, and how many more.
+    open: Option<(Box<dyn FrameWriter>, usize)>,
+    /// All there but for their names.
+    ready: Vec<ReadyFile>,
 }
 
-impl Writer {
-    fn create(input: &Input, takes: &[Take], args: &BakeArgs, common: &Common) -> Result<Self> {
+impl<'a> Writer<'a> {
+    fn create(input: &'a Input, takes: &'a [Take], args: &BakeArgs, common: &Common) -> Result<Self> {
         let output = &args.output;
-        let named = || output.display().to_string();
-        let mut ahead: Vec<(Box<dyn FrameWriter>, usize)> = Vec::new();
-        if let Some(format) = cache::Format::of(output) {
+        let named = || shown(output);
+        let mut writer = Self { input, ahead: vec![], open: None, ready: vec![] };
+        if cache::Format::of(output).is_some() {
             let paths = cache::named_paths(output, takes.iter().map(|t| &t.name[..]));
-            for (take, path) in takes.iter().zip(paths) {
-                let times = &take.schedule.times;
-                let writer = cache::create(&path, format, &input.character, times).with_context(named)?;
-                ahead.push((writer, times.len()));
-            }
+            writer.ahead = paths.into_iter().zip(takes).rev().collect();
+            // What cannot be written should fail before anything is computed.
+            writer.open_next()?;
         } else {
             let clips: Vec<BakedClip> = takes
                 .iter()
@@ -148,41 +153,45 @@ impl Writer {
                 .collect();
             let sink = WholeFile::create(output).with_context(named)?;
             let files = input.files.as_ref();
-            let (writer, warnings) =
+            let (glb, warnings) =
                 GlbBake::new(sink, &input.document, &input.character, files, &clips).with_context(named)?;
             load::warn(&warnings, common);
-            ahead.push((Box::new(writer), takes.iter().map(|t| t.schedule.times.len()).sum()));
+            let frames = takes.iter().map(|t| t.schedule.times.len()).sum();
+            writer.open = Some((Box::new(glb), frames));
         }
-        ahead.reverse();
-        Ok(Self { ahead, full: vec![], pushed: 0 })
+        Ok(writer)
     }
 
-    fn push(&mut self, shape: &Shape) -> Result<()> {
-        let (writer, frames) = self.ahead.last_mut().context("more frames than were announced")?;
-        writer.push(shape)?;
-        self.pushed += 1;
-        if self.pushed == *frames {
-            self.pushed = 0;
-            self.full.extend(self.ahead.pop().map(|(writer, _)| writer));
+    fn open_next(&mut self) -> Result<()> {
+        if let Some((path, take)) = self.ahead.pop() {
+            let format = cache::Format::of(&path).context("not a cache")?;
+            let times = &take.schedule.times;
+            let cache =
+                cache::create(&path, format, &self.input.character, times).with_context(|| shown(&path))?;
+            self.open = Some((cache, times.len()));
         }
         Ok(())
     }
 
-    /// Nothing appears on disk before this.
-    fn finish(self) -> Result<Vec<PathBuf>> {
-        let mut written = Vec::new();
-        for writer in self.full {
-            written.extend(writer.finish()?);
+    fn push(&mut self, shape: &Shape) -> Result<()> {
+        let (writer, left) = self.open.as_mut().context("more frames than were announced")?;
+        writer.push(shape)?;
+        *left -= 1;
+        if *left == 0
+            && let Some((full, _)) = self.open.take()
+        {
+            self.ready.extend(full.finish()?);
+            self.open_next()?;
         }
-        Ok(written)
+        Ok(())
     }
 }
 
 fn described(written: &[PathBuf]) -> String {
     match written {
         [] => "nothing".to_owned(),
-        [one] => one.display().to_string(),
-        [first, .., last] => format!("{} files, {} to {}", written.len(), first.display(), last.display()),
+        [one] => shown(one),
+        [first, .., last] => format!("{} files, {} to {}", written.len(), shown(first), shown(last)),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::args::{Common, InspectArgs};
 use crate::load::{self, Format, Input};
+use crate::terminal;
 use anyhow::{Context, Result};
 use pliant::asset::Character;
 use pliant_io::files::Folder;
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &InspectArgs, _: &Common) -> Result<Outcome> {
     if args.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&about)?)?;
     } else {
-        writeln!(out, "{}", named())?;
+        writeln!(out, "{}", terminal::one_line(&named()))?;
         print(&mut out, &about, 1)?;
     }
     Ok(Outcome::Done)
@@ -106,7 +107,7 @@ fn print(out: &mut impl Write, about: &Value, depth: usize) -> std::io::Result<(
 
 fn one_line(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
+        Value::String(text) => terminal::one_line(text),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Array(list) => list.iter().map(one_line).collect::<Vec<_>>().join(", "),

@@ -6,7 +6,7 @@ use crate::load::Input;
 use crate::motion;
 use crate::picture::{Image, View};
 use crate::portrait::{Heat, Portrait};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use pliant::asset::Clip;
 use pliant::measure::{Judge, Options};
 use pliant::method::{self, Shape};
@@ -15,6 +15,12 @@ use pliant::simd;
 use pliant_io::files::write_whole;
 
 pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
+    if args.clip.as_deref() == Some("all") {
+        bail!("--clip all: a picture is of one clip");
+    }
+    if args.view == ViewArg::All {
+        Image::check_sheet(args.size.0, args.size.1, 2, 2)?;
+    }
     let input = Input::open(&args.input)?;
     input.warn(common);
     let character = &input.character;
@@ -69,6 +75,7 @@ pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
             Image::stacked(&rows.collect::<Result<Vec<_>>>()?)?
         }
     };
+    args.input.check_not_among(std::iter::once(args.output.as_path()))?;
     write_whole(&[(args.output.clone(), image.to_png()?)])
         .with_context(|| args.output.display().to_string())?;
     Ok(Outcome::Done)

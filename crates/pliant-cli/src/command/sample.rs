@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::args::{Common, SampleArgs};
 use crate::progress::Progress;
+use crate::terminal::{say, shown};
 use anyhow::{Context, Result};
 use pliant::zoo;
 use pliant_io::files::write_whole;
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &SampleArgs, common: &Common) -> Result<Outcome> {
     if !common.quiet {
         let vertices = character.surface().positions().len();
         let clips: Vec<_> = character.clips().iter().map(|c| c.name()).collect();
-        eprintln!("wrote {}: {vertices} vertices, clips {}", output.display(), clips.join(", "));
+        say(&format!("wrote {}: {vertices} vertices, clips {}", shown(output), clips.join(", ")));
     }
     Ok(Outcome::Done)
 }

@@ -86,12 +86,22 @@ impl Image {
         Ok(column)
     }
 
+    /// Whether so many pictures of this size fit on a sheet, captions included.
+    pub(crate) fn check_sheet(width: u32, height: u32, columns: usize, rows: usize) -> Result<()> {
+        Self::check(width as usize * columns * 11 / 10, height as usize * rows * 11 / 10)
+    }
+
     fn checked(width: usize, height: usize) -> Result<Self> {
+        Self::check(width, height)?;
+        Ok(Self::new(width, height))
+    }
+
+    fn check(width: usize, height: usize) -> Result<()> {
         ensure!(
             width.checked_mul(height).is_some_and(|count| count <= MAX_PIXELS),
             "pictures side by side would make {width} x {height} pixels, over {MAX_PIXELS} in all: make each smaller"
         );
-        Ok(Self::new(width, height))
+        Ok(())
     }
 
     /// Copies `image`, which must fit, to a corner at `x`, `y`.

@@ -26,13 +26,13 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Takes the frames of a bake in order; nothing appears on disk before [`FrameWriter::finish`].
+/// Takes the frames of a bake in order.
 pub trait FrameWriter {
     /// Takes the next frame.
     fn push(&mut self, frame: &Shape) -> Result<(), WriteError>;
 
-    /// All frames are there: the files appear. Gives their paths.
-    fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, WriteError>;
+    /// All frames are there: the files lack only their names, which [`files::commit`](crate::files::commit) gives.
+    fn finish(self: Box<Self>) -> Result<Vec<ReadyFile>, WriteError>;
 }
 
 /// The formats that [`create`] writes.
@@ -138,12 +138,8 @@ impl<C: PointCache> FrameWriter for PerMesh<C> {
         self.files.iter_mut().try_for_each(|(file, range)| file.push(&frame.positions[range.clone()]))
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, WriteError> {
-        let mut ready = Vec::new();
-        for (file, _) in self.files {
-            ready.push(file.finish()?.ready()?);
-        }
-        commit(ready)
+    fn finish(self: Box<Self>) -> Result<Vec<ReadyFile>, WriteError> {
+        self.files.into_iter().map(|(file, _)| Ok(file.finish()?.ready()?)).collect()
     }
 }
 
@@ -154,8 +150,8 @@ impl FrameWriter for NpzFile {
         self.0.push(&frame.positions)
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, WriteError> {
-        Ok(vec![self.0.finish()?.commit()?])
+    fn finish(self: Box<Self>) -> Result<Vec<ReadyFile>, WriteError> {
+        Ok(vec![self.0.finish()?.ready()?])
     }
 }
 
@@ -177,14 +173,10 @@ impl FrameWriter for ObjSequence {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, WriteError> {
+    fn finish(self: Box<Self>) -> Result<Vec<ReadyFile>, WriteError> {
         self.frames.done()?;
-        commit(self.ready)
+        Ok(self.ready)
     }
-}
-
-fn commit(ready: Vec<ReadyFile>) -> Result<Vec<PathBuf>, WriteError> {
-    Ok(ready.into_iter().map(ReadyFile::commit).collect::<Result<_, _>>()?)
 }
 
 /// `path` with something added before its ending.

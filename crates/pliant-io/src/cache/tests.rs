@@ -41,7 +41,7 @@ fn files(name: &str) -> (Character, Vec<(String, Vec<u8>)>) {
         );
     }
     assert!(writer.push(&shape(&character, 2)).is_err(), "more frames than were announced");
-    let paths = writer.finish().unwrap();
+    let paths = crate::files::commit(writer.finish().unwrap()).unwrap();
     let name = |p: &PathBuf| p.file_name().unwrap().to_str().unwrap().to_string();
     (character, paths.iter().map(|p| (name(p), std::fs::read(p).unwrap())).collect())
 }
@@ -160,7 +160,7 @@ fn numpy_reads_it() {
     let path = folder.path().join("a.npz");
     let mut writer = create(&path, Format::Npz, &character, &[0.0, 0.5]).unwrap();
     (0..2).for_each(|f| writer.push(&shape(&character, f)).unwrap());
-    writer.finish().unwrap();
+    crate::files::commit(writer.finish().unwrap()).unwrap();
     let script = "import sys\ntry:\n import numpy\nexcept ImportError:\n print('absent'); sys.exit()\n\
         f = numpy.load(sys.argv[1])\n\
         print(f['positions'].shape, f['positions'].dtype, f['positions'].sum(), f['times'].tolist(), f['triangles'][-1].tolist(), f['part_names'].tolist(), f['part_offsets'].tolist())";

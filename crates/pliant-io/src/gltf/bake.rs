@@ -6,7 +6,7 @@ mod scene;
 use super::Document;
 use super::out::{Accessor, CHUNK_HEAD, F32, FILE_HEAD, View, glb_head, time_bounds, vector_bounds};
 use crate::cache::{FrameWriter, write_positions};
-use crate::files::WholeFile;
+use crate::files::{ReadyFile, WholeFile};
 use crate::{Files, Warning, WriteError};
 use glam::Vec3;
 use pack::Packed;
@@ -18,7 +18,6 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io::{Cursor, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::PathBuf;
 
 /// More morph targets than this make viewers choke.
 const MAX_FRAMES: usize = 2_000;
@@ -426,8 +425,8 @@ impl FrameWriter for GlbBake<WholeFile> {
         GlbBake::push(self, frame)
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<PathBuf>, WriteError> {
-        Ok(vec![GlbBake::finish(*self)?.commit()?])
+    fn finish(self: Box<Self>) -> Result<Vec<ReadyFile>, WriteError> {
+        Ok(vec![GlbBake::finish(*self)?.ready()?])
     }
 }
 

@@ -169,7 +169,8 @@ fn a_file_is_streamed_to_disk() {
     let mut file: Box<dyn FrameWriter> = Box::new(file);
     frames.iter().for_each(|f| file.push(f).unwrap());
     assert!(!path.exists());
-    assert_eq!(file.finish().unwrap(), std::slice::from_ref(&path));
+    let written = crate::files::commit(file.finish().unwrap()).unwrap();
+    assert_eq!(written, std::slice::from_ref(&path));
     let (bytes, _) = bake(&document, &character, &NoFiles, &clip, &frames).unwrap();
     assert!(std::fs::read(&path).unwrap() == bytes);
 }
