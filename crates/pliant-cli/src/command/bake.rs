@@ -189,9 +189,8 @@ impl<'a> Writer<'a> {
 
 fn described(written: &[PathBuf]) -> String {
     match written {
-        [] => "nothing".to_owned(),
-        [one] => shown(one),
-        [first, .., last] => format!("{} files, {} to {}", written.len(), shown(first), shown(last)),
+        [first, _, _, .., last] => format!("{} files, {} to {}", written.len(), shown(first), shown(last)),
+        few => few.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", "),
     }
 }
 
