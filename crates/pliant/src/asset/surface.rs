@@ -44,7 +44,11 @@ impl Surface {
                 if let Some(index) = given.iter().position(|n| !n.is_finite()) {
                     return Err(AssetError::NotFinite { what: "normal", index });
                 }
-                let mut unit: Vec<Vec3> = given.iter().map(|n| unit_or_zero(n.as_dvec3())).collect();
+                let mut unit = given;
+                // Most files have unit normals: what rounding leaves (1e-6 of the square) needs no mending.
+                for normal in unit.iter_mut().filter(|n| (n.length_squared() - 1.0).abs() > 1e-6) {
+                    *normal = unit_or_zero(normal.as_dvec3());
+                }
                 if unit.contains(&Vec3::ZERO) {
                     let computed = Self::vertex_normals(&positions, &triangles);
                     for (normal, fallback) in unit.iter_mut().zip(computed) {

@@ -51,19 +51,24 @@ impl Weights {
         let mut repairs = Repairs::default();
         let mut offsets = vec![0u32];
         let (mut slots, mut values) = (Vec::new(), Vec::new());
-        let mut entries: Vec<(u16, f32)> = Vec::new();
+        let mut sorted: Vec<(u16, f32)> = Vec::new();
+        // Vertices to come, and the four influences that most of them have.
+        let count = per_vertex.size_hint().0;
+        offsets.reserve(count);
+        slots.reserve(count.saturating_mul(4));
+        values.reserve(count.saturating_mul(4));
         for (vertex, given) in per_vertex.enumerate() {
-            entries.clear();
+            let start = slots.len();
             for (slot, weight) in given {
+                if weight == 0.0 {
+                    repairs.dropped_out_of_range += usize::from(slot as usize >= slot_count);
+                    continue;
+                }
                 if !weight.is_finite() {
                     return Err(AssetError::NotFinite { what: "weight of vertex", index: vertex });
                 }
                 if weight < 0.0 {
                     return Err(AssetError::Weights { vertex, why: "are negative" });
-                }
-                if weight == 0.0 {
-                    repairs.dropped_out_of_range += usize::from(slot as usize >= slot_count);
-                    continue;
                 }
                 if slot as usize >= slot_count {
                     return Err(AssetError::OutOfRange {
@@ -74,34 +79,42 @@ impl Weights {
                         count: slot_count,
                     });
                 }
-                match entries.iter_mut().find(|e| e.0 == slot) {
-                    Some(entry) => entry.1 += weight,
-                    None => entries.push((slot, weight)),
+                match slots[start..].iter().position(|&s| s == slot) {
+                    Some(same) => values[start + same] += weight,
+                    None => {
+                        slots.push(slot);
+                        values.push(weight);
+                    }
                 }
             }
-            let sum: f64 = entries.iter().map(|e| f64::from(e.1)).sum();
+            let sum: f64 = values[start..].iter().map(|&w| f64::from(w)).sum();
             if !sum.is_finite() {
                 return Err(AssetError::Weights { vertex, why: "are too large" });
             }
-            if entries.is_empty() {
+            if slots.len() == start {
                 repairs.zero += 1;
                 let slot = nearest(vertex).filter(|&s| (s as usize) < slot_count);
-                entries.push((slot.ok_or(AssetError::Weights { vertex, why: "are all zero" })?, 1.0));
-            } else {
+                slots.push(slot.ok_or(AssetError::Weights { vertex, why: "are all zero" })?);
+                values.push(1.0);
+            } else if sum != 1.0 {
                 repairs.unnormalised += usize::from((sum - 1.0).abs() > 1e-3);
-                if sum != 1.0 {
-                    entries.iter_mut().for_each(|e| e.1 = (f64::from(e.1) / sum) as f32);
-                    // A weight too small for f32 beside the others rounds to zero.
-                    entries.retain(|e| e.1 > 0.0);
-                }
+                values[start..].iter_mut().for_each(|w| *w = (f64::from(*w) / sum) as f32);
             }
-            // Most files have them in order already.
-            if !entries.is_sorted_by(|a, b| b.1 < a.1 || (b.1 == a.1 && a.0 <= b.0)) {
-                entries.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            // Most files have them in order already, and none so small that it rounds to zero beside the others.
+            let own = slots[start..].iter().zip(&values[start..]);
+            let in_order = |a: &(_, &f32), b: &(_, &f32)| b.1 < a.1 || (b.1 == a.1 && a.0 <= b.0);
+            if values[start..].contains(&0.0) || !own.clone().is_sorted_by(in_order) {
+                sorted.clear();
+                sorted.extend(own.map(|(&slot, &weight)| (slot, weight)).filter(|e| e.1 > 0.0));
+                sorted.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                slots.truncate(start);
+                values.truncate(start);
+                slots.extend(sorted.iter().map(|e| e.0));
+                values.extend(sorted.iter().map(|e| e.1));
             }
-            debug_assert!((entries.iter().map(|e| f64::from(e.1)).sum::<f64>() - 1.0).abs() < SUM_TOLERANCE);
-            slots.extend(entries.iter().map(|e| e.0));
-            values.extend(entries.iter().map(|e| e.1));
+            debug_assert!(
+                (values[start..].iter().map(|&w| f64::from(w)).sum::<f64>() - 1.0).abs() < SUM_TOLERANCE
+            );
             let end = u32::try_from(slots.len()).map_err(|_| AssetError::TooMany {
                 what: "weights",
                 count: slots.len(),
@@ -109,6 +122,8 @@ impl Weights {
             })?;
             offsets.push(end);
         }
+        slots.shrink_to_fit();
+        values.shrink_to_fit();
         Ok((Self { offsets, slots, values, slot_count }, repairs))
     }
 
