@@ -58,6 +58,7 @@ Examples:
   pliant bake character.glb -o soft.glb --report report.html
   pliant bake character.glb --clip Run --method dqs --fps 60 -o run.npz
   pliant bake body.obj --skeleton body.mhskel --weights-file body.mhw -o body.glb
+  pliant bake elephant.obj --skeleton elephant.tgf --motion elephant-anim.dmat -o elephant.glb
   pliant bake walk.bvh -o walk.glb")]
     Bake(BakeArgs),
     /// Render a still of a character.
@@ -88,6 +89,9 @@ pub(crate) struct InputArgs {
     /// Skin weights of an OBJ: .dmat, .mhw or MakeHuman .json (default: by distance to the bones).
     #[arg(long, value_name = "FILE", requires = "skeleton")]
     pub(crate) weights_file: Option<PathBuf>,
+    /// Motion of an OBJ's skeleton: a .dmat of bone transforms, 30 frames a second.
+    #[arg(long, value_name = "FILE", requires = "skeleton", value_parser = |p: &str| ending(p, &["dmat"]))]
+    pub(crate) motion: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -1,6 +1,7 @@
 //! Any character file, opened one way.
 
 use crate::args::{Common, InputArgs};
+use crate::motion::DEFAULT_FPS;
 use crate::terminal::say;
 use anyhow::{Context, Result, anyhow, bail};
 use pliant::asset::Character;
@@ -92,7 +93,7 @@ impl Input {
                         named()
                     );
                 };
-                let rigged = rig_obj(path, skeleton, args.weights_file.as_deref())?;
+                let rigged = rig_obj(args, skeleton)?;
                 Self::from_character(rigged.character, name, rigged.warnings)
             }
         }
@@ -112,11 +113,19 @@ impl Input {
 }
 
 /// An OBJ with a skeleton and weights from files of their own.
-fn rig_obj(path: &Path, skeleton: &Path, weights: Option<&Path>) -> Result<Rigged> {
+fn rig_obj(args: &InputArgs, skeleton: &Path) -> Result<Rigged> {
+    let path = &args.file;
     let mesh = obj::read(&bytes(path)?).with_context(|| path.display().to_string())?;
-    let rig = rigging::read_skeleton(&skeleton.to_string_lossy(), &bytes(skeleton)?, &mesh)
+    let mut rig = rigging::read_skeleton(&skeleton.to_string_lossy(), &bytes(skeleton)?, &mesh)
         .with_context(|| skeleton.display().to_string())?;
-    let weights = weights
+    if let Some(file) = &args.motion {
+        let clip = rigging::dmat::read_clip(&bytes(file)?, &rig, DEFAULT_FPS)
+            .with_context(|| file.display().to_string())?;
+        rig.clips.insert(0, clip);
+    }
+    let weights = args
+        .weights_file
+        .as_ref()
         .map(|file| {
             rigging::read_weights(&file.to_string_lossy(), &bytes(file)?, &mesh, &rig)
                 .with_context(|| file.display().to_string())
@@ -135,9 +144,9 @@ pub(crate) fn warn(warnings: &[Warning], common: &Common) {
 impl InputArgs {
     /// Refuses to write over what was read: the rig, once baked, could not be had back.
     pub(crate) fn check_not_among<'p>(&self, outputs: impl Iterator<Item = &'p Path>) -> Result<()> {
-        let inputs = [Some(&self.file), self.skeleton.as_ref(), self.weights_file.as_ref()];
-        let inputs: Vec<PathBuf> =
-            inputs.into_iter().flatten().filter_map(|p| p.canonicalize().ok()).collect();
+        let beside = [&self.skeleton, &self.weights_file, &self.motion].map(Option::as_ref);
+        let inputs = std::iter::once(Some(&self.file)).chain(beside);
+        let inputs: Vec<PathBuf> = inputs.flatten().filter_map(|p| p.canonicalize().ok()).collect();
         for output in outputs {
             if output.canonicalize().is_ok_and(|output| inputs.contains(&output)) {
                 bail!("{}: this is an input; write to another file", output.display());

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use pliant::asset::{Character, Clip};
 
 /// Frames a second where neither the user nor the file says.
-const DEFAULT_FPS: f64 = 30.0;
+pub(crate) const DEFAULT_FPS: f64 = 30.0;
 
 /// More frames than this are a mistake (a wrong unit, or a broken key time), not a wish.
 pub(crate) const MAX_FRAMES: usize = 1_000_000;

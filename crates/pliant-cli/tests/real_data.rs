@@ -114,6 +114,37 @@ fn every_obj_with_a_skeleton_bakes() {
 }
 
 #[test]
+fn the_elephant_walks_by_its_own_matrices() {
+    let Some(data) = data() else { return };
+    let at = |name: &str| data.join("obj/libigl").join(name).to_str().unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("elephant.glb");
+    let (mesh, skeleton) = (at("elephant.obj"), at("elephant.tgf"));
+    let (weights, motion) = (at("elephant-weights.dmat"), at("elephant-anim.dmat"));
+    let output = pliant(&[
+        "bake",
+        &mesh,
+        "--skeleton",
+        &skeleton,
+        "--weights-file",
+        &weights,
+        "--motion",
+        &motion,
+        "--quiet",
+        "-o",
+        out.to_str().unwrap(),
+        "--end",
+        "2",
+        "--json",
+    ]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["frames"], 61);
+    // It walks, and linear blending with good weights keeps most of its volume.
+    assert!(report["kinetic_energy_max"].as_f64().unwrap() > 1e-4);
+    assert!(report["volume_error_percent"]["max"].as_f64().unwrap() < 10.0);
+}
+
+#[test]
 fn nothing_bad_panics_hangs_or_leaves_a_file() {
     let Some(data) = data() else { return };
     let files = files_below(&data.join("bad"), &["glb", "gltf", "vrm", "obj"]);

@@ -13,8 +13,6 @@ pub struct Weld {
     pub vertex_of_point: Vec<u32>,
     /// Triangles between points, in the surface's order; those that fell together are left out.
     pub triangles: Vec<[u32; 3]>,
-    /// The surface's triangle behind each of `triangles`.
-    pub triangle_of: Vec<u32>,
 }
 
 /// Weights closer than this (summed over slots) are the same: exporters round the two sides of a seam differently.
@@ -57,15 +55,10 @@ impl Weld {
                 point_of_vertex[vertex] = point_of_vertex[first];
             }
         }
-        let (mut triangles, mut triangle_of) = (Vec::new(), Vec::new());
-        for (index, triangle) in character.surface().triangles().iter().enumerate() {
-            let [a, b, c] = triangle.map(|v| point_of_vertex[v as usize]);
-            if a != b && b != c && c != a {
-                triangles.push([a, b, c]);
-                triangle_of.push(index as u32);
-            }
-        }
-        Self { point_of_vertex, vertex_of_point, triangles, triangle_of }
+        let triangles = character.surface().triangles().iter();
+        let triangles = triangles.map(|triangle| triangle.map(|v| point_of_vertex[v as usize]));
+        let triangles = triangles.filter(|[a, b, c]| a != b && b != c && c != a).collect();
+        Self { point_of_vertex, vertex_of_point, triangles }
     }
 
     /// How many points there are.
