@@ -28,7 +28,7 @@ const SHORTEST_BONE: f64 = 1e-6;
 const WORK: usize = 1 << 28;
 const WORK_PER_JOINT: usize = WORK / 16;
 /// Boxes that take the time of one crossed triangle.
-const WORK_PER_CROSSING: usize = 16;
+const WORK_PER_CROSSING: usize = 48;
 /// Joints sliced between looks at what is left of the work, whatever the number of threads.
 const JOINTS_AT_ONCE: usize = 64;
 /// Joints in one place that a search for a bone of some length passes, at most.
