@@ -14,7 +14,7 @@ mod stick;
 
 pub use stick::stick_character;
 
-use crate::text::refused;
+use crate::text::{named, refused};
 use crate::{Problem, ReadError, Warning};
 use parse::{Axis, Node, Parsed};
 use pliant::asset::{Channel, Clip, Joint, Local, Skeleton, Target, Track};
@@ -83,7 +83,7 @@ pub fn read(bytes: &[u8]) -> Result<Bvh, ReadError> {
     for node in &parsed.nodes {
         let above = node.parent.map_or(DVec3::ZERO, |p| joints[p as usize].world_from_rest.translation);
         joints.push(Joint {
-            name: node.name.clone(),
+            name: named(&node.name),
             parent: node.parent,
             local: Local::offset(node.offset),
             world_from_rest: DAffine3::from_translation(above + node.offset),
@@ -104,18 +104,22 @@ pub fn read(bytes: &[u8]) -> Result<Bvh, ReadError> {
     })
 }
 
-/// Frames a second where a file gives a frame time of zero.
+/// Frames a second where a file gives a frame time that cannot be meant.
 const ASSUMED_RATE: f64 = 30.0;
+/// Seconds a frame that can be meant: from a hundred thousand frames a second to one in a quarter of an hour.
+const FRAME_TIMES: std::ops::RangeInclusive<f64> = 1e-5..=1e3;
 
 fn clip(parsed: &Parsed, warnings: &mut Vec<Warning>) -> Result<Option<Clip>, ReadError> {
     let frames = parsed.frames();
     if frames == 0 {
         return Ok(None);
     }
-    let seconds = if parsed.frame_time > 0.0 {
+    let seconds = if FRAME_TIMES.contains(&parsed.frame_time) {
         parsed.frame_time
     } else {
-        let what = format!("the frame time is zero; {ASSUMED_RATE} frames a second are assumed");
+        let given =
+            if parsed.frame_time == 0.0 { "zero".into() } else { format!("{:e} s", parsed.frame_time) };
+        let what = format!("the frame time is {given}; {ASSUMED_RATE} frames a second are assumed");
         warnings.push(Warning::new(format!("line {}", parsed.frame_time_line), what, 1));
         1.0 / ASSUMED_RATE
     };

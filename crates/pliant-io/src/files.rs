@@ -62,16 +62,23 @@ fn too_large(limit: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {limit} bytes"))
 }
 
-/// A regular file's bytes, if there are no more than `limit` of them.
-pub fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let file = std::fs::File::open(path)?;
-    let about = file.metadata()?;
+fn regular(about: &std::fs::Metadata) -> io::Result<()> {
     if about.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
     }
     if !about.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
+    Ok(())
+}
+
+/// A regular file's bytes, if there are no more than `limit` of them.
+pub fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    // Before it is opened: opening a pipe waits for whoever writes to it. And after, for what may have changed.
+    regular(&std::fs::metadata(path)?)?;
+    let file = std::fs::File::open(path)?;
+    let about = file.metadata()?;
+    regular(&about)?;
     if about.len() > limit {
         return Err(too_large(limit));
     }
@@ -239,6 +246,24 @@ mod tests {
             (std::fs::read(&path).unwrap(), names(folder.path())),
             (b"new".to_vec(), vec!["a.bin".into()])
         );
+    }
+
+    /// A pipe that nobody writes to would be waited for without end.
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_refused_without_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe.glb");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        if !made.is_ok_and(|m| m.success()) {
+            println!("mkfifo is not there");
+            return;
+        }
+        let (told, tells) = std::sync::mpsc::channel();
+        std::thread::spawn(move || told.send(read_limited(&path, 100)));
+        let read = tells.recv_timeout(std::time::Duration::from_secs(10)).expect("it waits");
+        assert!(read.is_err_and(|e| e.to_string().contains("regular file")));
+        assert!(read_limited(folder.path(), 100).is_err_and(|e| e.kind() == io::ErrorKind::IsADirectory));
     }
 
     #[test]

@@ -39,6 +39,17 @@ pub enum WriteError {
         /// The most there may be.
         limit: usize,
     },
+    /// More pieces than a reader of the file could hold.
+    #[error(
+        "{parts} parts in {frames} frames are more than a baked .glb can list; bake fewer frames (--start, --end, \
+         --fps) or write a point cache (.npz, .pc2)"
+    )]
+    TooManyParts {
+        /// Parts of the character.
+        parts: usize,
+        /// Frames asked for.
+        frames: usize,
+    },
     /// More bytes than the format can count.
     #[error("it would take {bytes} bytes, more than {format} can hold; {hint}")]
     TooLarge {

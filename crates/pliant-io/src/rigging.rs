@@ -5,7 +5,7 @@ pub mod makehuman;
 pub mod tgf;
 
 use crate::obj::ObjMesh;
-use crate::text::refused;
+use crate::text::{named, refused};
 use crate::{Problem, ReadError, Warning, bvh};
 use pliant::asset::{Character, Clip, Part, RawCharacter, Skeleton, Surface, Weights};
 use pliant::rig::weights::{self, BoneDistances, DistanceSettings, rest_size};
@@ -114,7 +114,7 @@ pub fn assemble(mesh: &ObjMesh, rig: Rig, given: Option<&FileWeights>) -> Result
         sum.map(|s| (s / colors.len().max(1) as f64).clamp(0.0, 1.0) as f32)
     });
     let part = Part {
-        name: mesh.groups.first().filter(|_| mesh.groups.len() == 1).cloned().unwrap_or_default(),
+        name: mesh.groups.first().filter(|_| mesh.groups.len() == 1).map_or(String::new(), |g| named(g)),
         mesh: 0,
         vertices: 0..mesh.positions.len() as u32,
         triangles: 0..triangles.len() as u32,

@@ -30,6 +30,15 @@ pub(crate) fn shown(word: &[u8]) -> String {
     }
 }
 
+/// Most characters of a name that are kept: one name of a megabyte on thousands of parts would fill the memory.
+const LONGEST_NAME: usize = 200;
+
+/// A name of the file as a character bears it: cut if nobody could read it anyway.
+pub(crate) fn named(name: &str) -> String {
+    let end = name.char_indices().nth(LONGEST_NAME).map_or(name.len(), |(end, _)| end);
+    name[..end].to_owned()
+}
+
 /// Words between blanks.
 pub(crate) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     line.split(|b| b.is_ascii_whitespace()).filter(|w| !w.is_empty())
@@ -106,6 +115,13 @@ mod tests {
     fn lines_end_in_three_ways() {
         let lines: Vec<_> = Lines::new(b"\xEF\xBB\xBFa\r\nb\rc\n\nd").collect();
         assert_eq!(lines, [(1, &b"a"[..]), (2, b"b"), (3, b"c"), (4, b""), (5, b"d")]);
+    }
+
+    #[test]
+    fn names_are_cut_between_characters() {
+        assert_eq!(named("hüfte"), "hüfte");
+        assert_eq!(named(&"ü".repeat(200)), "ü".repeat(200));
+        assert_eq!(named(&"ü".repeat(1_000_000)), "ü".repeat(200));
     }
 
     #[test]

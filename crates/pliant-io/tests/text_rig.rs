@@ -418,3 +418,17 @@ proptest! {
         }
     }
 }
+
+/// Bones that share a joint made of very many vertices.
+#[test]
+fn a_joint_of_many_bones_is_looked_at_once() {
+    let mesh = pliant_io::obj::read(b"v 0 0 0\nv 0 2 0\nv 1 0 0\nf 1 2 3\n").unwrap();
+    let vertices = vec!["0,1"; 100_000].join(",");
+    let bones: Vec<_> = (0..20_000).map(|k| format!(r#""b{k}":{{"head":"j","tail":"k"}}"#)).collect();
+    let file = format!(r#"{{"bones":{{{}}},"joints":{{"j":[{vertices}],"k":[2]}}}}"#, bones.join(","));
+    let start = std::time::Instant::now();
+    let rig = pliant_io::rigging::makehuman::read_skeleton(file.as_bytes(), &mesh).unwrap();
+    assert!(start.elapsed() < std::time::Duration::from_secs(2), "{:?}", start.elapsed());
+    assert_eq!(rig.skeleton.len(), 20_000);
+    assert_eq!(rig.skeleton.rest_position(19_999).to_array(), [0.0, 1.0, 0.0]);
+}

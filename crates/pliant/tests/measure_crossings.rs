@@ -132,6 +132,26 @@ fn a_collapsed_skin_is_given_up_on_in_time() {
     assert!(crossings.capped && crossings.adjacent > 100_000, "{crossings:?}");
 }
 
+/// Pairs that share a point are never counted, but looking at them takes time too.
+#[test]
+fn triangles_that_all_share_a_point_are_given_up_on_in_time() {
+    let count = 100_000u32;
+    let rim = |k: u32| {
+        let angle = f64::from(k) * std::f64::consts::TAU / f64::from(count);
+        DVec3::new(angle.cos(), angle.sin(), 0.0)
+    };
+    let mut fan = Mesh { positions: vec![DVec3::ZERO], ..Mesh::default() };
+    fan.positions.extend((0..count).map(rim));
+    fan.triangles = (0..count).map(|k| [0, 1 + k, 1 + (k + 1) % count]).collect();
+    let body = character(&fan, &[DVec3::ZERO], DVec3::X, |_, _| vec![(0, 1.0)]);
+    let start = std::time::Instant::now();
+    let judge = Judge::new(&body, Options::default());
+    let measures = judge.frame(&pose(&body, &[DAffine3::IDENTITY]), &moved(&body, |p| p));
+    // All five billion pairs would take minutes unoptimised.
+    assert!(start.elapsed() < std::time::Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(measures.self_intersections.is_none_or(|c| c.capped && c.adjacent + c.other == 0));
+}
+
 #[cfg(feature = "parallel")]
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {

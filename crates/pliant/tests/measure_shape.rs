@@ -195,6 +195,46 @@ fn the_loop_around_the_bone_is_the_one_measured() {
     assert!(close(section.min, 1.0, 1e-6) && close(section.max, 1.0, 1e-6), "{section:?}");
 }
 
+/// Beads on a string, each with a joint: slices look at what is near, not at all there is.
+#[test]
+fn a_thousand_joints_are_sliced_in_time() {
+    let count = 1000;
+    let place = |k: usize| DVec3::X * 3.0 * k as f64;
+    let mut mesh = Mesh::default();
+    (0..count).for_each(|k| mesh.add(&sphere(place(k), 1.0, 9, 14)));
+    let per_bead = mesh.positions.len() / count;
+    let joints: Vec<_> = (0..count).map(place).collect();
+    let body = character(&mesh, &joints, place(count), |v, _| vec![((v / per_bead) as u16, 1.0)]);
+    let start = std::time::Instant::now();
+    let judge = Judge::new(&body, Options { self_intersections: false });
+    let grown = moved(&body, |p| p * 2.0);
+    let sections = judge.frame(&pose(&body, &vec![DAffine3::IDENTITY; count]), &grown).sections;
+    // Sixteen slices of every joint through all 220000 triangles would take minutes unoptimised.
+    assert!(start.elapsed() < std::time::Duration::from_secs(30), "{:?}", start.elapsed());
+    assert_eq!(sections.len(), count - 1);
+    assert!(sections.iter().all(|s| close(s.min, 4.0, 1e-4) && close(s.max, 4.0, 1e-4)));
+}
+
+/// All bones from one point: every slice meets every bone.
+#[test]
+fn a_crowd_of_joints_is_given_up_on_and_counted() {
+    let count = 3000;
+    let place = |k: usize| DVec3::X * 1e-3 * k as f64;
+    let mut mesh = Mesh::default();
+    (0..count).for_each(|k| mesh.add(&sphere(place(k), 10.0, 6, 8)));
+    let per_bead = mesh.positions.len() / count;
+    let joints: Vec<_> = (0..count).map(place).collect();
+    let body = character(&mesh, &joints, place(count), |v, _| vec![((v / per_bead) as u16, 1.0)]);
+    let start = std::time::Instant::now();
+    let judge = Judge::new(&body, Options { self_intersections: false });
+    assert!(start.elapsed() < std::time::Duration::from_secs(60), "{:?}", start.elapsed());
+    let warning = judge.warnings().iter().find(|w| w.contains("left out")).expect("a warning");
+    let left_out: usize = warning.split_whitespace().find_map(|w| w.parse().ok()).expect("a count");
+    assert!((1..count).contains(&left_out), "{warning}");
+    let sections = judge.frame(&pose(&body, &vec![DAffine3::IDENTITY; count]), &moved(&body, |p| p)).sections;
+    assert!(sections.len() <= count - left_out);
+}
+
 #[test]
 fn a_control_that_moves_no_skin_has_no_sections() {
     let joints = [DVec3::Y * -HALF, DVec3::ZERO, DVec3::Y * 2.0];

@@ -280,12 +280,13 @@ fn motion(cursor: &Cursor, parsed: &mut Parsed) -> Result<(), Problem> {
         if !timed || declared.is_none() {
             let lower = text.trim_ascii().to_ascii_lowercase();
             if let Some(rest) = lower.strip_prefix(b"frames") {
-                declared = Some(after_colon(rest).map_err(|what| at_line(line, what))?);
+                // A count too large to be one is as wrong as any other: the frames that are there are used.
+                declared = Some(after_colon(rest, count).map_err(|what| at_line(line, what))?);
                 continue;
             }
             let rest = lower.strip_prefix(b"frame").and_then(|r| r.trim_ascii_start().strip_prefix(b"time"));
             if let Some(rest) = rest {
-                parsed.frame_time = after_colon(rest).map_err(|what| at_line(line, what))?;
+                parsed.frame_time = after_colon(rest, number).map_err(|what| at_line(line, what))?;
                 parsed.frame_time_line = line;
                 timed = true;
                 if parsed.frame_time < 0.0 {
@@ -318,6 +319,7 @@ fn motion(cursor: &Cursor, parsed: &mut Parsed) -> Result<(), Problem> {
     let frames = parsed.frames();
     match declared {
         Some(count) if count != frames as f64 => {
+            let count = if count.is_finite() { count.to_string() } else { "more than 1e18".into() };
             let what = format!("\"Frames:\" says {count}, but there are {frames}; those are used");
             parsed.warnings.push(Warning::new("MOTION", what, 1));
         }
@@ -330,7 +332,13 @@ fn motion(cursor: &Cursor, parsed: &mut Parsed) -> Result<(), Problem> {
     Ok(())
 }
 
-fn after_colon(rest: &[u8]) -> Result<f64, String> {
+fn after_colon(rest: &[u8], read: impl Fn(&[u8]) -> Result<f64, String>) -> Result<f64, String> {
     let rest = rest.trim_ascii_start();
-    number(rest.strip_prefix(b":").unwrap_or(rest).trim_ascii())
+    read(rest.strip_prefix(b":").unwrap_or(rest).trim_ascii())
+}
+
+/// A number, or infinity for digits that are more than any.
+fn count(word: &[u8]) -> Result<f64, String> {
+    let digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
+    number(word).or_else(|what| if digits { Ok(f64::INFINITY) } else { Err(what) })
 }

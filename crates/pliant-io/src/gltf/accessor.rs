@@ -22,6 +22,12 @@ impl<'d> Store<'d> {
         }
     }
 
+    /// Bytes of the file, of what it refers to and of what was decompressed.
+    pub(crate) fn size(&self) -> usize {
+        let own = self.buffers.iter().map(|b| if let Bytes::Own(bytes) = b { bytes.len() } else { 0 });
+        self.file.len() + own.chain(self.decoded.iter().flatten().map(Vec::len)).sum::<usize>()
+    }
+
     /// The bytes of a view, decompressed; `None` where its buffer has none.
     pub(crate) fn view(&self, root: &Root<'_>, index: usize) -> Option<&'d [u8]> {
         if let Some(Some(bytes)) = self.decoded.get(index) {

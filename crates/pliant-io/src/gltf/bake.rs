@@ -21,6 +21,8 @@ use std::ops::Range;
 
 /// More morph targets than this make viewers choke.
 const MAX_FRAMES: usize = 2_000;
+/// More accessors than this, one or two for each part and frame, take gigabytes of JSON.
+const MAX_ACCESSORS: usize = 1_000_000;
 /// Most characters that an f32 takes in JSON ("-1234567800000000.0"), less those of the "0.0" it stands for.
 const NUMBER_ROOM: usize = 20 - 3;
 /// A vector of three f32.
@@ -149,6 +151,11 @@ impl<W: Write + Seek> GlbBake<W> {
         let frames: usize = clips.iter().map(|c| c.times.len()).sum();
         if frames > MAX_FRAMES {
             return Err(WriteError::TooManyFrames { frames, limit: MAX_FRAMES });
+        }
+        let parts = character.parts();
+        let per_frame: usize = parts.iter().map(|p| 1 + usize::from(p.has_normals)).sum();
+        if per_frame.saturating_mul(frames) > MAX_ACCESSORS {
+            return Err(WriteError::TooManyParts { parts: parts.len(), frames });
         }
         let times = clips.iter().map(key_times).collect::<Result<Vec<_>, _>>()?;
         let Scene { mut map, targets, nodes, mut warnings } = Scene::new(document, character, clips)?;

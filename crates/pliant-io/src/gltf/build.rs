@@ -7,13 +7,14 @@ use super::motion;
 use super::schema::{Component, Primitive, Root};
 use super::skin::{Rig, SkinRig};
 use super::tree::Tree;
+use crate::text::named;
 use crate::{Problem, ReadError, Warning};
 use glam::{DMat3, DVec3, Vec3};
 use pliant::asset::{Bone, Character, Morph, Part, RawCharacter, Surface, Weights};
 
-/// Vertices (and triangles, morph offsets, animated numbers) allowed beyond the file's size in bytes: a small file may
-/// show one mesh many times, but not fill the memory.
-const INSTANCING_LIMIT: usize = 8 << 20;
+/// Vertices (and triangles, morph offsets, animated numbers) allowed beyond the size in bytes of the file and what it
+/// refers to: a small file may show one mesh many times, but not fill the memory (some 150 bytes a vertex).
+const INSTANCING_LIMIT: usize = 400_000;
 /// Vertices looked at for all morph targets, most of which may not move: a second's worth.
 const MORPH_READS: usize = 1 << 28;
 /// Distances measured to bind vertices without weights: a few seconds' worth.
@@ -31,13 +32,18 @@ pub(crate) struct Built {
 pub(crate) struct Budget(usize);
 
 impl Budget {
-    pub(crate) fn new(file_len: usize) -> Self {
-        Self(INSTANCING_LIMIT.saturating_add(file_len))
+    pub(crate) fn new(store: &Store<'_>) -> Self {
+        Self(INSTANCING_LIMIT.saturating_add(store.size()))
     }
 
-    pub(crate) fn take(&mut self, count: usize, place: &str, what: &str) -> Result<(), ReadError> {
+    pub(crate) fn take<P: Into<String>>(
+        &mut self,
+        count: usize,
+        place: impl FnOnce() -> P,
+        what: &str,
+    ) -> Result<(), ReadError> {
         self.0 = self.0.checked_sub(count).ok_or_else(|| {
-            Problem::new(place, format!("too many {what} for a file of this size"))
+            Problem::new(place(), format!("too many {what} for a file of this size"))
                 .hint("split the file, or apply the instances")
         })?;
         Ok(())
@@ -72,7 +78,6 @@ struct Build<'r, 'a, 'd> {
     rig: &'r Rig,
     skin: Skin,
     warnings: &'r mut Vec<Warning>,
-    vertices: Budget,
     triangles: Budget,
     influences: Budget,
     offsets: Budget,
@@ -86,15 +91,15 @@ pub(crate) fn build(
     store: &Store<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Result<Built, ReadError> {
+    count_vertices(root, Budget::new(store))?;
     let rig = Rig::new(root, tree, store)?;
-    let budget = || Budget::new(store.file.len());
+    let budget = || Budget::new(store);
     let mut build = Build {
         root,
         store,
         rig: &rig,
         skin: Skin::default(),
         warnings,
-        vertices: budget(),
         triangles: budget(),
         influences: budget(),
         offsets: budget(),
@@ -134,6 +139,19 @@ pub(crate) fn build(
         joint_nodes: rig.joint_nodes,
         clip_animations: (0..root.animations.len()).collect(),
     })
+}
+
+/// Refuses too many vertices before there is memory for any.
+fn count_vertices(root: &Root<'_>, mut budget: Budget) -> Result<(), ReadError> {
+    for mesh in root.nodes.iter().filter(|n| n.skin.is_some()).filter_map(|n| n.mesh) {
+        for (p, primitive) in root.meshes[mesh.0].primitives.iter().enumerate() {
+            if let Some(index) = primitive.attributes.get("POSITION") {
+                let place = || format!("meshes[{}].primitives[{p}]", mesh.0);
+                budget.take(root.accessors[index.0].count.0, place, "vertices")?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Makes the weights of every vertex sum to one; vertices without any follow the nearest bone of their skin.
@@ -195,7 +213,7 @@ impl Build<'_, '_, '_> {
         let Some(skin_rig) = &rig.skins[skin] else { return Ok(()) };
         let node = &root.nodes[n];
         let name = node.name.as_deref().or(about.name.as_deref()).unwrap_or("");
-        let name = if name.is_empty() { format!("node{n}") } else { name.to_owned() };
+        let name = if name.is_empty() { format!("node{n}") } else { named(name) };
         let first_part = self.skin.parts.len();
         for (p, primitive) in about.primitives.iter().enumerate() {
             let name = if about.primitives.len() > 1 { format!("{name}.{p}") } else { name.clone() };
@@ -211,7 +229,7 @@ impl Build<'_, '_, '_> {
         let defaults = node.weights.as_ref().or(about.weights.as_ref());
         for t in 0..targets {
             let mut morph = Morph {
-                name: about.extras.target_names.get(t).map_or(String::new(), |n| (**n).to_owned()),
+                name: about.extras.target_names.get(t).map_or(String::new(), |n| named(n)),
                 vertices: Vec::new(),
                 positions: Vec::new(),
                 normals: Vec::new(),
@@ -248,7 +266,6 @@ impl Build<'_, '_, '_> {
         };
         let Some(index) = attributes.get("POSITION") else { return Ok(part) };
         let count = self.root.accessors[index.0].count.0;
-        self.vertices.take(count, place, "vertices")?;
         let to_rest = rig.rest_from_mesh;
         if let Some(positions) = elements(self.root, self.store, &in_attributes, attributes, "POSITION")? {
             let out = &mut self.skin.positions;
@@ -292,7 +309,7 @@ impl Build<'_, '_, '_> {
             None => count,
         };
         let triangles = if mode == 4 { corners / 3 } else { corners.saturating_sub(2) };
-        self.triangles.take(triangles, place, "triangles")?;
+        self.triangles.take(triangles, || place, "triangles")?;
         let indices = match primitive.indices {
             Some(index) => {
                 let elements = self.store.elements(self.root, index.0);
@@ -327,7 +344,7 @@ impl Build<'_, '_, '_> {
                 elements(self.root, self.store, place, &primitive.attributes, &name)
             };
             let (Some(joints), Some(weights)) = (named("JOINTS")?, named("WEIGHTS")?) else { break };
-            self.influences.take(count, place, "skin weights")?;
+            self.influences.take(count, || place, "skin weights")?;
             sets.push((joints, weights));
         }
         if sets.is_empty() {
@@ -378,7 +395,7 @@ impl Build<'_, '_, '_> {
     ) -> Result<(), ReadError> {
         let Some(map) = primitive.targets.get(target) else { return Ok(()) };
         let vertices = self.skin.parts[part].vertices.clone();
-        self.morph_reads.take(vertices.len(), place, "morph targets")?;
+        self.morph_reads.take(vertices.len(), || place, "morph targets")?;
         let positions = elements(self.root, self.store, place, map, "POSITION")?.map(|e| e.vectors::<3>());
         let normals = elements(self.root, self.store, place, map, "NORMAL")?.map(|e| e.vectors::<3>());
         let base = match &normals {
@@ -405,7 +422,7 @@ impl Build<'_, '_, '_> {
                 .push((rig.rest_from_mesh.matrix3 * Vec3::from_array(offset).as_dvec3()).as_vec3());
             morph.normals.push((turn * Vec3::from_array(turned).as_dvec3() * scale).as_vec3());
         }
-        self.offsets.take(morph.vertices.len() - before, place, "morph offsets")
+        self.offsets.take(morph.vertices.len() - before, || place, "morph offsets")
     }
 }
 

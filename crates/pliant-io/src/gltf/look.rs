@@ -58,7 +58,7 @@ impl Document {
         };
         let images = &mut looks.images;
         looks.parts = self.parts.iter().map(|part| look(part.node, part.primitive, images)).collect();
-        let mut budget = Budget::new(self.file.len());
+        let mut budget = Budget::new(&store);
         for (joint, &n) in self.joint_nodes.iter().enumerate() {
             let Some((node, mesh)) = root.nodes.get(n).and_then(|node| Some((node, node.mesh?))) else {
                 continue;
@@ -70,7 +70,7 @@ impl Document {
             for (p, primitive) in mesh.primitives.iter().enumerate() {
                 let name = node.name.as_deref().unwrap_or("");
                 // A small file may show one mesh many times, but not fill the memory: the rest is left out.
-                if budget.take(Prop::size(&root, primitive), name, "vertices").is_err() {
+                if budget.take(Prop::size(&root, primitive), || "meshes", "vertices").is_err() {
                     return looks;
                 }
                 let Some(prop) = Prop::read(&root, &store, primitive, name, joint as u32) else { continue };

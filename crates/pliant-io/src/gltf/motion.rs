@@ -3,6 +3,7 @@
 use super::accessor::Store;
 use super::build::Budget;
 use super::schema::{Mode, Root};
+use crate::text::named;
 use crate::{Problem, ReadError};
 use pliant::asset::{Channel, Clip, Interpolation, Target, Track};
 
@@ -13,7 +14,7 @@ pub(crate) fn clips(
     joint_of_node: &[Option<u32>],
     morphs_of_node: &[Option<(u32, u32)>],
 ) -> Result<Vec<Clip>, ReadError> {
-    let mut budget = Budget::new(store.file.len());
+    let mut budget = Budget::new(store);
     let mut clips = Vec::with_capacity(root.animations.len());
     for (a, animation) in root.animations.iter().enumerate() {
         let mut channels = Vec::with_capacity(animation.channels.len());
@@ -28,7 +29,7 @@ pub(crate) fn clips(
             };
             // A clip ends with its last key, whatever that moves.
             let input = read(sampler.input.0)?;
-            budget.take(input.count, "animations", "keys")?;
+            budget.take(input.count, || "animations", "keys")?;
             let times = input.numbers();
             end = times.last().map_or(end, |&last| f64::from(last).max(end));
             let joint = joint_of_node[node.0];
@@ -40,7 +41,7 @@ pub(crate) fn clips(
                 _ => continue,
             };
             let output = read(sampler.output.0)?;
-            budget.take(output.count.saturating_mul(output.kind.numbers()), "animations", "keys")?;
+            budget.take(output.count.saturating_mul(output.kind.numbers()), || "animations", "keys")?;
             let interpolation = match sampler.interpolation {
                 Mode::Linear => Interpolation::Linear,
                 Mode::Step => Interpolation::Step,
@@ -50,7 +51,7 @@ pub(crate) fn clips(
                 .map_err(|e| Problem::new(place(), e.to_string()))?;
             channels.push(Channel { target, track });
         }
-        clips.push(Clip::new(animation.name.as_deref().unwrap_or("").to_owned(), channels).until(end));
+        clips.push(Clip::new(named(animation.name.as_deref().unwrap_or("")), channels).until(end));
     }
     Ok(clips)
 }

@@ -2,6 +2,9 @@
 
 use super::buffers::{NAME, shorten};
 
+/// Most characters of a path.
+const LONGEST: usize = 120;
+
 /// A step down into the text.
 enum Step {
     Key(String),
@@ -56,6 +59,10 @@ pub(crate) fn path_at(json: &[u8], line: usize, column: usize) -> String {
             Step::Key(key) => path.extend([".", &shorten(&key, NAME)]),
             Step::Item(index) => path.push_str(&format!("[{index}]")),
         }
+        // A file may nest as deep as it is long; where it starts to says enough.
+        if path.len() > LONGEST {
+            return shorten(&path, LONGEST);
+        }
     }
     path
 }
@@ -75,5 +82,10 @@ mod tests {
         assert_eq!(at("2]"), "a.x[1]");
         assert_eq!(path_at(b"{\n\"a\":\n[3,\n4]}", 4, 1), "a[1]");
         assert_eq!(path_at(json, 99, 99), "");
+        for open in ["[", r#"{"a":"#, r#"{"a long name that goes on and on":"#] {
+            let deep = open.repeat(100_000);
+            let path = path_at(deep.as_bytes(), 1, deep.len());
+            assert!((100..130).contains(&path.len()) && path.ends_with("..."), "{path:.300}");
+        }
     }
 }

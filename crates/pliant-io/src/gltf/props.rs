@@ -4,6 +4,7 @@ use super::accessor::Store;
 use super::build::triangulate;
 use super::look::PartLook;
 use super::schema::{Primitive, Root};
+use crate::text::named;
 use glam::Vec3;
 use pliant::asset::Surface;
 use pliant::rig::Pose;
@@ -47,7 +48,7 @@ impl Prop {
         let material = primitive.material.and_then(|m| root.materials.get(m.0));
         let color = material.and_then(|m| m.pbr_metallic_roughness.base_color_factor).unwrap_or([1.0; 4]);
         let [r, g, b, _] = color.map(|c| c as f32);
-        Some(Self { name: name.to_owned(), joint, surface, color: [r, g, b], look: None })
+        Some(Self { name: named(name), joint, surface, color: [r, g, b], look: None })
     }
 
     /// Vertices and corners that reading a primitive takes.

@@ -71,6 +71,12 @@ fn open(file: &[u8], files: &dyn Files) -> Result<Opened, ReadError> {
             .hint("the file is damaged: export it again")
     })?;
     let root: Root<'_> = serde_json::from_str(text).map_err(|e| not_json(&e, json, container.is_glb))?;
+    if let Some(at) = too_deep(json) {
+        let what = format!("the JSON is nested too deep: more than {DEEPEST} levels");
+        return Err(Problem::new(path_at(json, 1, at), what)
+            .hint("take out what is nested (extras?)")
+            .into());
+    }
     let tree = Tree::new(&root);
     let mut found = validate::structure(&root, &tree);
     warnings.append(&mut found.warnings);
@@ -95,6 +101,34 @@ fn open(file: &[u8], files: &dyn Files) -> Result<Opened, ReadError> {
     }
     summary.warnings = warnings.iter().map(ToString::to_string).collect();
     Ok(Opened { container, buffers, decoded, summary, warnings, built, blocker })
+}
+
+/// Levels of arrays and objects in the JSON: what is baked is all read and written again, level within level.
+const DEEPEST: usize = 100;
+
+/// Where sound JSON is nested too deep.
+fn too_deep(json: &[u8]) -> Option<usize> {
+    let (mut depth, mut at) = (0usize, 0);
+    while let Some(&byte) = json.get(at) {
+        at += 1;
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b'"' => loop {
+                at += json[at..].iter().position(|&b| b == b'"' || b == b'\\')?;
+                // What follows a backslash closes nothing.
+                match json[at] {
+                    b'"' => break at += 1,
+                    _ => at = (at + 2).min(json.len()),
+                }
+            },
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return Some(at);
+        }
+    }
+    None
 }
 
 /// A JSON error, in words for people.

@@ -3,6 +3,7 @@
 use super::accessor::Store;
 use super::schema::{Node, Root};
 use super::tree::Tree;
+use crate::text::named;
 use crate::{Problem, ReadError};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use pliant::asset::{Joint, Local, Skeleton, Slot};
@@ -180,7 +181,7 @@ impl Rig {
             // What no skin binds rides on its parent.
             let carried = parent.map_or(DAffine3::IDENTITY, |p| joints[p as usize].world_from_rest);
             joints.push(Joint {
-                name: root.nodes[n].name.as_deref().unwrap_or("").to_owned(),
+                name: named(root.nodes[n].name.as_deref().unwrap_or("")),
                 parent,
                 local,
                 world_from_rest: bind.and_then(inverse).unwrap_or(carried * local.to_affine()),

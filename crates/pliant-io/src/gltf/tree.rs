@@ -11,6 +11,8 @@ pub(crate) struct Tree {
     pub(crate) depth: Vec<usize>,
     /// All nodes, parents first, in the file's order of roots and children. Empty where there are problems.
     pub(crate) order: Vec<usize>,
+    /// The topmost node above each; empty where there are problems.
+    top: Vec<usize>,
     /// Where in `order` a node and all under it are.
     span: Vec<Range<usize>>,
     /// Whether a scene shows the node.
@@ -69,6 +71,7 @@ impl Tree {
             parent,
             depth,
             order: Vec::new(),
+            top: Vec::new(),
             span: vec![0..0; count],
             in_scene: vec![false; count],
             problems,
@@ -87,6 +90,12 @@ impl Tree {
             self.span[node] = self.order.len()..self.order.len() + 1;
             self.order.push(node);
             stack.extend(root.nodes[node].children.iter().rev().map(|c| c.0));
+        }
+        self.top = (0..self.parent.len()).collect();
+        for &node in &self.order {
+            if let Some(parent) = self.parent[node] {
+                self.top[node] = self.top[parent];
+            }
         }
         for &node in self.order.iter().rev() {
             if let Some(parent) = self.parent[node] {
@@ -111,10 +120,6 @@ impl Tree {
     /// Whether the nodes are all in one tree.
     pub(crate) fn are_together(&self, mut nodes: impl Iterator<Item = usize>) -> bool {
         let Some(first) = nodes.next() else { return true };
-        let mut top = first;
-        while let Some(parent) = self.parent[top] {
-            top = parent;
-        }
-        nodes.all(|n| self.is_under(n, top))
+        nodes.all(|n| self.top[n] == self.top[first])
     }
 }

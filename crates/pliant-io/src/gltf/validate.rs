@@ -133,16 +133,17 @@ impl Check<'_, '_> {
                 self.warn("asset.version".into(), format!("glTF 2.{minor} is read as glTF 2.0"))
             }
             _ => self.found.problems.push(
-                Problem::new("asset.version", format!("\"{}\" is not glTF 2", &*asset.version))
+                Problem::new("asset.version", format!("\"{}\" is not glTF 2", shorten(&asset.version, NAME)))
                     .hint("convert it to glTF 2.0"),
             ),
         }
         if let Some(least) = &asset.min_version {
             match version(least) {
                 Some((2, 0)) => {}
-                Some((2, _)) => {
-                    self.warn("asset.minVersion".into(), format!("the file asks for glTF {}", &**least))
-                }
+                Some((2, _)) => self.warn(
+                    "asset.minVersion".into(),
+                    format!("the file asks for glTF {}", shorten(least, NAME)),
+                ),
                 _ => self.problem("asset.minVersion".into(), "is not glTF 2"),
             }
         }
@@ -182,10 +183,8 @@ impl Check<'_, '_> {
             if &**name == "KHR_draco_mesh_compression" {
                 self.found.blockers.push(draco(place));
             } else if !KNOWN.contains(&&**name) && !LOOKS.iter().any(|l| name.starts_with(l)) {
-                self.found.blockers.push(
-                    Problem::new(place, format!("the extension {} is required, but not known here", &**name))
-                        .hint("export without it"),
-                );
+                let what = format!("the extension {} is required, but not known here", shorten(name, NAME));
+                self.found.blockers.push(Problem::new(place, what).hint("export without it"));
             }
         }
     }
@@ -513,7 +512,7 @@ impl Check<'_, '_> {
             return;
         }
         for (k, (name, index)) in attributes.iter().enumerate() {
-            let place = format!("{place}.attributes.{}", &**name);
+            let place = format!("{place}.attributes.{}", shorten(name, NAME));
             if attributes[..k].iter().any(|e| e.0 == *name) {
                 self.problem(place.clone(), "stands there twice");
                 continue;
@@ -627,7 +626,7 @@ impl Check<'_, '_> {
         use Component::{F32, I8, I16};
         for (t, target) in primitive.targets.iter().enumerate() {
             for (name, index) in &target.0 {
-                let place = format!("{place}.targets[{t}].{}", &**name);
+                let place = format!("{place}.targets[{t}].{}", shorten(name, NAME));
                 let shape = matches!(&**name, "POSITION" | "NORMAL");
                 let known = shape
                     || &**name == "TANGENT"

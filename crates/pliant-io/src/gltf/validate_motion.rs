@@ -1,5 +1,6 @@
 //! What animations must keep to before their keys are looked at.
 
+use super::buffers::{NAME, shorten};
 use super::schema::{Component, Kind, Mode, Sampler};
 use super::validate::Check;
 
@@ -88,7 +89,10 @@ impl Check<'_, '_> {
                 (Kind::Scalar, &FRACTIONS[..])
             }
             _ => {
-                self.warn(format!("{}.target.path", place()), format!("\"{path}\" is passed over"));
+                self.warn(
+                    format!("{}.target.path", place()),
+                    format!("\"{}\" is passed over", shorten(path, NAME)),
+                );
                 return;
             }
         };

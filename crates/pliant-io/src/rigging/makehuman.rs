@@ -2,7 +2,7 @@
 
 use super::{FileWeights, Rig};
 use crate::obj::ObjMesh;
-use crate::text::{Problems, refused, shown};
+use crate::text::{Problems, named, refused, shown};
 use crate::{Problem, ReadError, Warning};
 use pliant::asset::{Joint, Local, Skeleton};
 use pliant::glam::{DAffine3, DVec3};
@@ -43,9 +43,15 @@ fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8], what: &str) -> Result<T, ReadE
 pub fn read_skeleton(bytes: &[u8], mesh: &ObjMesh) -> Result<Rig, ReadError> {
     let file: SkeletonFile = parse(bytes, "skeleton")?;
     let mut problems = Problems::default();
-    let mut place = |bone: &str, end: &str, name: &str| match joint_position(&file, name, mesh) {
-        Ok(at) => at,
-        Err(mut problem) => {
+    // Bones share joints, and a joint may be the mean of the whole surface: each is looked at once.
+    let mut known: HashMap<&str, Result<DVec3, Problem>> = HashMap::new();
+    let mut place = |bone: &str, end: &str, name| match known
+        .entry(name)
+        .or_insert_with(|| joint_position(&file, name, mesh))
+    {
+        Ok(at) => *at,
+        Err(problem) => {
+            let mut problem = problem.clone();
             problem.what = format!("{} (the {end} of bone \"{}\")", problem.what, shown(bone.as_bytes()));
             problems.push(problem);
             DVec3::ZERO
@@ -89,7 +95,7 @@ pub fn read_skeleton(bytes: &[u8], mesh: &ObjMesh) -> Result<Rig, ReadError> {
         let goes_on = children[bone].iter().any(|&c| ends[c][0].distance(tail) <= 1e-6 * size);
         joint_of[bone] = Some(joints.len() as u32);
         joints.push(Joint {
-            name: names[bone].clone(),
+            name: named(names[bone]),
             parent: parents[bone].and_then(|p| joint_of[p]),
             local: Local::offset(head - above),
             world_from_rest: DAffine3::from_translation(head),

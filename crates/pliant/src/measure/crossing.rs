@@ -15,10 +15,13 @@ const TOUCH: f64 = 1e-5;
 const LEAF: usize = 4;
 /// Pieces that the walk is cut into, whatever the number of threads.
 const TASKS: usize = 512;
-/// Pairs of triangles looked at in a frame, at most: this many, or so many a triangle. A fair skin needs about 30 a
-/// triangle; one that has collapsed into a point would need them all.
+/// Pairs of triangles looked at closely in a frame, at most: this many, or so many a triangle. A fair skin needs about
+/// 30 a triangle; one that has collapsed into a point would need them all.
 const MOST_TESTS: usize = 16_000_000;
 const MOST_TESTS_PER_TRIANGLE: usize = 400;
+/// Pairs of boxes that take the time of one pair of triangles: they count too, or a skin whose triangles all share a
+/// point would be walked to the end for nothing.
+const VISITS_PER_TEST: usize = 4;
 /// Pairs that touch at rest, at most, per triangle (and never fewer than a million in all).
 const MOST_TOUCHING_PER_TRIANGLE: usize = 16;
 
@@ -40,11 +43,11 @@ pub(super) struct Detector {
 
 /// A node of the tree; nodes come parents first, the left child right after its parent.
 #[derive(Debug, Clone, Copy)]
-struct Node {
-    first: u32,
-    count: u32,
+pub(super) struct Node {
+    pub(super) first: u32,
+    pub(super) count: u32,
     /// The right child; 0 for a leaf.
-    right: u32,
+    pub(super) right: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -232,10 +235,15 @@ impl Fitted<'_> {
     }
 
     /// Shows `test` every pair of triangles under a pair of nodes whose boxes meet and that share no point. Gives up,
-    /// and says so by `false`, past the limit or when `test` says no.
+    /// and says so by `false`, past the limit of work or when `test` says no.
     fn walk(&self, task: (u32, u32), limit: usize, mut test: impl FnMut(u32, u32) -> bool) -> bool {
-        let (mut stack, mut tests) = (vec![task], 0);
+        let (mut stack, mut work) = (vec![task], 0);
+        let most = limit.saturating_mul(VISITS_PER_TEST);
         while let Some((a, b)) = stack.pop() {
+            work += 1;
+            if work > most {
+                return false;
+            }
             if self.split((a, b), &mut stack) {
                 continue;
             }
@@ -243,10 +251,11 @@ impl Fitted<'_> {
             for i in of_a.first..of_a.first + of_a.count {
                 let from = if a == b { i + 1 } else { of_b.first };
                 for j in from..of_b.first + of_b.count {
+                    work += 1;
                     if self.of_triangle[i as usize].meets(&self.of_triangle[j as usize]) && !self.share(i, j)
                     {
-                        tests += 1;
-                        if !test(i, j) || tests > limit {
+                        work += VISITS_PER_TEST;
+                        if !test(i, j) || work > most {
                             return false;
                         }
                     }
@@ -264,7 +273,7 @@ impl Fitted<'_> {
 }
 
 /// Halves triangles along the longest side of the box of their centres, down to leaves.
-fn build(nodes: &mut Vec<Node>, order: &mut [u32], first: u32, centres: &[Vec3]) {
+pub(super) fn build(nodes: &mut Vec<Node>, order: &mut [u32], first: u32, centres: &[Vec3]) {
     if order.is_empty() {
         return;
     }

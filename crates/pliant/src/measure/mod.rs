@@ -87,9 +87,13 @@ impl Judge {
         let topology = Topology::new(character);
         let rest = RestShape::new(character, &topology);
         let points = rest.points(&[]);
-        let loops = section::loops(character, &topology, &points, rest.diagonal);
+        let (loops, unsliced) = section::loops(character, &topology, &points, rest.diagonal);
         let reference = Reference::new(&topology, &loops, &points, None, rest.diagonal);
         let mut warnings = Vec::new();
+        if unsliced > 0 {
+            warnings
+                .push(format!("the skin is too crowded to be sliced around all joints: {unsliced} left out"));
+        }
 
         let closed = topology.closed_share(&reference.areas);
         // A shell thinner than the floor holds nothing.

@@ -8,12 +8,12 @@
 //! more than three times larger or smaller than the median of its joint is left out: it cut a trunk for a limb, or
 //! just a fingertip.
 
+use super::crossing::{self, Node};
 use super::summary::JointSection;
 use super::topology::Topology;
 use crate::asset::{Bone, Character};
 use crate::parallel;
-use glam::{DVec2, DVec3};
-use std::collections::{BTreeMap, BTreeSet};
+use glam::{DVec2, DVec3, Vec3};
 
 /// Slices on either side of a joint; with the one at the joint 13.
 const SLICES_PER_SIDE: i32 = 6;
@@ -23,6 +23,16 @@ const REACH: f64 = 1.7;
 const JUMP: f64 = 3.0;
 /// Bones shorter than this fraction of the diagonal have no direction.
 const SHORTEST_BONE: f64 = 1e-6;
+/// Boxes looked at to slice all joints, at most, and to slice one: a second's worth, and far more than any body needs
+/// whose joints are apart.
+const WORK: usize = 1 << 28;
+const WORK_PER_JOINT: usize = WORK / 16;
+/// Boxes that take the time of one crossed triangle.
+const WORK_PER_CROSSING: usize = 48;
+/// Joints sliced between looks at what is left of the work, whatever the number of threads.
+const JOINTS_AT_ONCE: usize = 64;
+/// Joints in one place that a search for a bone of some length passes, at most.
+const MOST_IN_ONE_PLACE: usize = 256;
 
 /// A closed line around a limb, in terms of the edges that it crosses.
 #[derive(Debug, Clone)]
@@ -73,8 +83,13 @@ pub(super) fn ratios(loops: &[Loop], reference: &[f64], points: &[DVec3]) -> Vec
     sections
 }
 
-/// All loops of a character, joint by joint.
-pub(super) fn loops(character: &Character, topology: &Topology, rest: &[DVec3], diagonal: f64) -> Vec<Loop> {
+/// All loops of a character, joint by joint, and how many joints were left out because they take too long.
+pub(super) fn loops(
+    character: &Character,
+    topology: &Topology,
+    rest: &[DVec3],
+    diagonal: f64,
+) -> (Vec<Loop>, usize) {
     let bones = character.skeleton().bones();
     let skin = Skin::new(topology, rest);
     let mut moves_skin = vec![false; character.skeleton().len()];
@@ -83,14 +98,26 @@ pub(super) fn loops(character: &Character, topology: &Topology, rest: &[DVec3], 
             moves_skin[character.slots()[slot as usize].joint as usize] = true;
         }
     }
-    let of_joint = parallel::map(moves_skin.len(), |joint| {
-        if !moves_skin[joint] {
-            return Vec::new();
+    let joints: Vec<u32> = (0..moves_skin.len() as u32).filter(|&j| moves_skin[j as usize]).collect();
+    let (mut loops, mut left_out, mut left) = (Vec::new(), 0, WORK);
+    for batch in joints.chunks(JOINTS_AT_ONCE) {
+        if left == 0 {
+            left_out += batch.len();
+            continue;
         }
-        let elbow = Elbow::new(character, &bones, joint as u32, diagonal * SHORTEST_BONE);
-        elbow.map_or_else(Vec::new, |e| e.loops(&skin))
-    });
-    of_joint.into_iter().flatten().collect()
+        let found = parallel::map(batch.len(), |k| {
+            let mut work = WORK_PER_JOINT;
+            let elbow = Elbow::new(character, &bones, batch[k], diagonal * SHORTEST_BONE);
+            let loops = elbow.map_or_else(|| Some(Vec::new()), |e| e.loops(&skin, &mut work));
+            (loops, WORK_PER_JOINT - work)
+        });
+        for (of_joint, work) in found {
+            left = left.saturating_sub(work);
+            left_out += usize::from(of_joint.is_none());
+            loops.extend(of_joint.into_iter().flatten());
+        }
+    }
+    (loops, left_out)
 }
 
 /// A joint and the two bones that meet there: unit directions, both away from the root, and lengths.
@@ -111,7 +138,11 @@ impl Elbow {
         let direction = |v: DVec3| Some((v / v.length(), v.length())).filter(|d| d.1 > shortest);
         let mut parent = skeleton.joints()[joint as usize].parent;
         let mut before = None;
-        while let Some(p) = parent.filter(|&p| before.is_none() && skeleton.joints()[p as usize].deforms) {
+        for _ in 0..MOST_IN_ONE_PLACE {
+            let Some(p) = parent.filter(|&p| before.is_none() && skeleton.joints()[p as usize].deforms)
+            else {
+                break;
+            };
             before = direction(at - skeleton.rest_position(p));
             parent = skeleton.joints()[p as usize].parent;
         }
@@ -119,7 +150,8 @@ impl Elbow {
         // Bones of no length pass on to what follows them.
         let mut starts = vec![joint];
         let mut after: Option<(DVec3, f64)> = None;
-        while let Some(start) = starts.pop() {
+        for _ in 0..MOST_IN_ONE_PLACE {
+            let Some(start) = starts.pop() else { break };
             let first = bones.partition_point(|b| b.joint < start);
             for bone in bones[first..].iter().take_while(|b| b.joint == start) {
                 match direction(bone.end - at) {
@@ -132,28 +164,30 @@ impl Elbow {
         Some(Self { joint, at, before, after: after.unwrap_or((before.0, 0.0)) })
     }
 
-    fn loops(&self, skin: &Skin) -> Vec<Loop> {
+    /// None when work runs out.
+    fn loops(&self, skin: &Skin, work: &mut usize) -> Option<Vec<Loop>> {
         let (before, after) = (self.before, self.after);
-        let mut near = skin.cut(self.at, after.0, &[0.0, 0.25 * after.1]);
-        near.extend(skin.cut(self.at, before.0, &[-0.25 * before.1]));
+        let mut cut = |along: DVec3, offsets: &[f64]| skin.cut(&Planes { at: self.at, along, offsets }, work);
+        let mut near = cut(after.0, &[0.0, 0.25 * after.1])?;
+        near.extend(cut(before.0, &[-0.25 * before.1])?);
         let smallest = near.iter().flatten().map(|l| l.0).reduce(f64::min);
-        let Some(area) = smallest else { return Vec::new() };
+        let Some(area) = smallest else { return Some(Vec::new()) };
         let reach = REACH * (area / std::f64::consts::PI).sqrt();
 
         let steps = |side: std::ops::RangeInclusive<i32>, length: f64| -> Vec<f64> {
             side.map(|k| f64::from(k) / f64::from(SLICES_PER_SIDE) * reach.min(length)).collect()
         };
-        let mut found = skin.cut(self.at, before.0, &steps(-SLICES_PER_SIDE..=-1, before.1));
+        let mut found = cut(before.0, &steps(-SLICES_PER_SIDE..=-1, before.1))?;
         // With no bone to go on along there is but the slice at the joint.
         let last = if after.1 > 0.0 { SLICES_PER_SIDE } else { 0 };
-        found.extend(skin.cut(self.at, after.0, &steps(0..=last, after.1)));
+        found.extend(cut(after.0, &steps(0..=last, after.1))?);
         let mut found: Vec<_> = found.into_iter().flatten().collect();
 
         let mut areas: Vec<f64> = found.iter().map(|l| l.0).collect();
         areas.sort_by(f64::total_cmp);
-        let Some(&median) = areas.get(areas.len() / 2) else { return Vec::new() };
+        let Some(&median) = areas.get(areas.len() / 2) else { return Some(Vec::new()) };
         found.retain(|l| l.0 <= median * JUMP && l.0 * JUMP >= median);
-        found.into_iter().map(|(_, crossings)| Loop { joint: self.joint, crossings }).collect()
+        Some(found.into_iter().map(|(_, crossings)| Loop { joint: self.joint, crossings }).collect())
     }
 }
 
@@ -162,77 +196,151 @@ struct Skin<'a> {
     triangles: &'a [[u32; 3]],
     rest: &'a [DVec3],
     piece_of: &'a [u32],
-    /// Lowest and highest corner of the box around each piece, at the piece's first triangle.
-    boxes: Vec<(DVec3, DVec3)>,
+    /// Around each piece, at the piece's first triangle.
+    pieces: Vec<Aabb>,
+    /// A tree over the triangles, which are in the leaves in this order.
+    order: Vec<u32>,
+    nodes: Vec<Node>,
+    /// For each node the box around its triangles, and the one around their pieces.
+    boxes: Vec<(Aabb, Aabb)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Aabb {
+    low: DVec3,
+    high: DVec3,
+}
+
+impl Aabb {
+    const EMPTY: Self = Self { low: DVec3::INFINITY, high: DVec3::NEG_INFINITY };
+
+    fn with(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    fn holds(&self, p: DVec3) -> bool {
+        p.cmpge(self.low).all() && p.cmple(self.high).all()
+    }
 }
 
 /// Area and crossings of a loop.
 type Slice = (f64, Vec<(u32, u32, f64)>);
 
+/// Planes across one line: `at + along * offset` for each offset, in order.
+struct Planes<'a> {
+    at: DVec3,
+    along: DVec3,
+    offsets: &'a [f64],
+}
+
+impl Planes<'_> {
+    fn centre(&self, k: usize) -> DVec3 {
+        self.at + self.along * self.offsets[k]
+    }
+
+    fn height(&self, p: DVec3) -> f64 {
+        (p - self.at).dot(self.along)
+    }
+
+    /// Whether a plane may cut something within `own` that belongs to pieces within `pieces`.
+    fn may_cut(&self, own: &Aabb, pieces: &Aabb) -> bool {
+        let middle = self.height((own.low + own.high) * 0.5);
+        let half = ((own.high - own.low) * 0.5).dot(self.along.abs());
+        // Far more than rounding may be off.
+        let far = own.low.abs().max(own.high.abs()).max(self.at.abs()).max_element();
+        let reach = half + 1e-12 * far;
+        let near = |k: &usize| (self.offsets[*k] - middle).abs() <= reach && pieces.holds(self.centre(*k));
+        (0..self.offsets.len()).any(|k| near(&k))
+    }
+}
+
 impl<'a> Skin<'a> {
     fn new(topology: &'a Topology, rest: &'a [DVec3]) -> Self {
-        let mut boxes = vec![(DVec3::INFINITY, DVec3::NEG_INFINITY); topology.triangles.len()];
-        for (t, &piece) in topology.triangles.iter().zip(&topology.piece_of) {
-            for p in t.map(|p| rest[p as usize]) {
-                let (low, high) = boxes[piece as usize];
-                boxes[piece as usize] = (low.min(p), high.max(p));
-            }
+        let triangles = &topology.triangles;
+        let around = |t: usize| {
+            let corners = triangles[t].map(|p| rest[p as usize]);
+            corners.iter().fold(Aabb::EMPTY, |b, &p| b.with(Aabb { low: p, high: p }))
+        };
+        let mut pieces = vec![Aabb::EMPTY; triangles.len()];
+        for (t, &piece) in topology.piece_of.iter().enumerate() {
+            pieces[piece as usize] = pieces[piece as usize].with(around(t));
         }
-        Self { triangles: &topology.triangles, rest, piece_of: &topology.piece_of, boxes }
-    }
+        let centre =
+            |t: usize| (triangles[t].iter().map(|&p| rest[p as usize]).sum::<DVec3>() / 3.0).as_vec3();
+        let centres: Vec<Vec3> = (0..triangles.len()).map(centre).collect();
+        let mut order: Vec<u32> = (0..triangles.len() as u32).collect();
+        let mut nodes: Vec<Node> = Vec::with_capacity(triangles.len());
+        crossing::build(&mut nodes, &mut order, 0, &centres);
 
-    /// For each offset (in order) the loop of the slice perpendicular to `along` that goes around the point
-    /// `at + along * offset`.
-    fn cut(&self, at: DVec3, along: DVec3, offsets: &[f64]) -> Vec<Option<Slice>> {
-        let heights: Vec<f64> = self.rest.iter().map(|&p| (p - at).dot(along)).collect();
-        let mut crossed: Vec<Vec<u32>> = vec![Vec::new(); offsets.len()];
-        for (index, t) in self.triangles.iter().enumerate() {
-            let [a, b, c] = t.map(|p| heights[p as usize]);
-            let (low, high) = (a.min(b).min(c), a.max(b).max(c));
-            // A point on the plane counts as above it, so that every triangle is crossed at two edges or none.
-            let first = offsets.partition_point(|&o| o <= low);
-            for k in first..offsets.len() {
-                if offsets[k] > high {
-                    break;
-                }
-                // Only a piece whose box holds the bone's point can go around it.
-                let (centre, bounds) = (at + along * offsets[k], self.boxes[self.piece_of[index] as usize]);
-                if centre.cmpge(bounds.0).all() && centre.cmple(bounds.1).all() {
-                    crossed[k].push(index as u32);
-                }
-            }
-        }
-        let slice = |k: usize| self.slice(&crossed[k], &heights, offsets[k], at + along * offsets[k], along);
-        (0..offsets.len()).map(slice).collect()
-    }
-
-    fn slice(&self, crossed: &[u32], heights: &[f64], offset: f64, at: DVec3, along: DVec3) -> Option<Slice> {
-        // Which triangles meet at each crossed edge.
-        let mut at_edge: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
-        let above = |p: u32| heights[p as usize] >= offset;
-        let edges_of = |triangle: u32| -> [(u32, u32); 2] {
-            let [a, b, c] = self.triangles[triangle as usize];
-            let lone = [a, b, c]
-                .into_iter()
-                .find(|&p| [a, b, c].iter().filter(|&&q| above(q) == above(p)).count() == 1);
-            let lone = lone.unwrap_or(a);
-            let [x, y] = if lone == a {
-                [b, c]
-            } else if lone == b {
-                [c, a]
+        let mut boxes = vec![(Aabb::EMPTY, Aabb::EMPTY); nodes.len()];
+        let join = |a: (Aabb, Aabb), b: (Aabb, Aabb)| (a.0.with(b.0), a.1.with(b.1));
+        for (index, node) in nodes.iter().enumerate().rev() {
+            boxes[index] = if node.right == 0 {
+                let own = order[node.first as usize..(node.first + node.count) as usize].iter();
+                let each = own.map(|&t| (around(t as usize), pieces[topology.piece_of[t as usize] as usize]));
+                each.fold(boxes[index], join)
             } else {
-                [a, b]
+                join(boxes[index + 1], boxes[node.right as usize])
             };
+        }
+        Self { triangles, rest, piece_of: &topology.piece_of, pieces, order, nodes, boxes }
+    }
+
+    /// For each plane the loop of its slice that goes around its point of the line. None at all when work runs out.
+    fn cut(&self, planes: &Planes, work: &mut usize) -> Option<Vec<Option<Slice>>> {
+        let offsets = planes.offsets;
+        let mut crossed: Vec<Vec<u32>> = vec![Vec::new(); offsets.len()];
+        let mut stack: Vec<usize> = if self.nodes.is_empty() { Vec::new() } else { vec![0] };
+        while let Some(index) = stack.pop() {
+            *work = work.checked_sub(1)?;
+            let (own, pieces) = &self.boxes[index];
+            if !planes.may_cut(own, pieces) {
+                continue;
+            }
+            let node = self.nodes[index];
+            if node.right != 0 {
+                stack.extend([index + 1, node.right as usize]);
+                continue;
+            }
+            for &t in &self.order[node.first as usize..(node.first + node.count) as usize] {
+                let [a, b, c] = self.triangles[t as usize].map(|p| planes.height(self.rest[p as usize]));
+                let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+                // A point on the plane counts as above it, so that every triangle is crossed at two edges or none.
+                let first = offsets.partition_point(|&o| o <= low);
+                for k in (first..offsets.len()).take_while(|&k| offsets[k] <= high) {
+                    // Only a piece whose box holds the bone's point can go around it.
+                    if self.pieces[self.piece_of[t as usize] as usize].holds(planes.centre(k)) {
+                        *work = work.checked_sub(WORK_PER_CROSSING)?;
+                        crossed[k].push(t);
+                    }
+                }
+            }
+        }
+        crossed.iter_mut().for_each(|c| c.sort_unstable());
+        Some((0..offsets.len()).map(|k| self.slice(&crossed[k], planes, k)).collect())
+    }
+
+    fn slice(&self, crossed: &[u32], planes: &Planes, k: usize) -> Option<Slice> {
+        let (offset, at) = (planes.offsets[k], planes.centre(k));
+        let height = |p: u32| planes.height(self.rest[p as usize]);
+        let edges_of = |index: usize| -> [(u32, u32); 2] {
+            let corners = self.triangles[crossed[index] as usize];
+            let above = corners.map(|p| height(p) >= offset);
+            let lone = (0..3).find(|&i| above.iter().filter(|&&a| a == above[i]).count() == 1).unwrap_or(0);
+            let [lone, x, y] = [lone, lone + 1, lone + 2].map(|i| corners[i % 3]);
             [(lone.min(x), lone.max(x)), (lone.min(y), lone.max(y))]
         };
-        for &triangle in crossed {
-            edges_of(triangle).iter().for_each(|&e| at_edge.entry(e).or_default().push(triangle));
-        }
-        let (e1, e2) = along.any_orthonormal_pair();
-        let mut used: BTreeSet<u32> = BTreeSet::new();
+        // Which triangles meet at each crossed edge, by their place in `crossed`.
+        let mut at_edge: Vec<((u32, u32), usize)> =
+            (0..crossed.len()).flat_map(|i| edges_of(i).map(|e| (e, i))).collect();
+        at_edge.sort_unstable();
+        // At an edge's first entry: how many of its triangles are known to be walked.
+        let mut walked = vec![0; at_edge.len()];
+        let (e1, e2) = planes.along.any_orthonormal_pair();
+        let mut used = vec![false; crossed.len()];
         let mut best: Option<Slice> = None;
-        for &first in crossed {
-            if !used.insert(first) {
+        for first in 0..crossed.len() {
+            if std::mem::replace(&mut used[first], true) {
                 continue;
             }
             let [start, mut edge] = edges_of(first);
@@ -240,9 +348,13 @@ impl<'a> Skin<'a> {
             // Onwards through triangles not yet walked, until the line comes back to where it started.
             while edge != start {
                 line.push(edge);
-                let next = at_edge[&edge].iter().copied().find(|t| !used.contains(t));
-                let Some(next) = next else { break };
-                used.insert(next);
+                let group = at_edge.partition_point(|e| e.0 < edge);
+                let here = at_edge[group + walked[group]..].iter().take_while(|e| e.0 == edge);
+                let Some((passed, next)) = here.map(|e| e.1).enumerate().find(|&(_, t)| !used[t]) else {
+                    break;
+                };
+                walked[group] += passed;
+                used[next] = true;
                 let [a, b] = edges_of(next);
                 edge = if a == edge { b } else { a };
             }
@@ -250,7 +362,7 @@ impl<'a> Skin<'a> {
                 continue;
             }
             let crossing = |&(a, b): &(u32, u32)| {
-                let (from, to) = (heights[a as usize], heights[b as usize]);
+                let (from, to) = (height(a), height(b));
                 (a, b, ((offset - from) / (to - from)).clamp(0.0, 1.0))
             };
             let crossings: Vec<_> = line.iter().map(crossing).collect();

@@ -486,3 +486,22 @@ fn real_files_keep_what_is_not_baked() {
     }
     assert_no_new_errors(&outputs);
 }
+
+/// One accessor for each part and frame, and as many morph targets: a list of gigabytes.
+#[test]
+fn too_many_parts_times_frames_are_refused() {
+    let mut json: Value = json!({"asset": {"version": "2.0"}, "nodes": [], "meshes": [
+        {"primitives": [{"attributes": {"POSITION": 0}}]}], "skins": [{"joints": [0]}],
+        "accessors": [{"componentType": 5126, "count": 1, "type": "VEC3"}]});
+    json["nodes"] = vec![json!({"mesh": 0, "skin": 0}); 1001].into();
+    let document = document(json.to_string().into_bytes(), &NoFiles);
+    let character = stand_in(&document);
+    let times: Vec<f64> = (0..1000).map(f64::from).collect();
+    let clip = BakedClip { clip: None, name: "", times: &times };
+    let new =
+        |clips: &[BakedClip]| GlbBake::new(Cursor::new(Vec::new()), &document, &character, &NoFiles, clips);
+    let error = new(&[clip]).err().expect("a refusal");
+    assert!(matches!(error, WriteError::TooManyParts { parts: 1001, frames: 1000 }), "{error}");
+    assert!(error.to_string().contains(".npz") && error.to_string().contains(".pc2"), "{error}");
+    assert!(new(&[BakedClip { times: &times[..10], ..clip }]).is_ok());
+}
