@@ -214,6 +214,11 @@ fn characters_refuse_parts_and_channels_that_point_nowhere() {
     let mut raw = quad(false);
     raw.parts[0].color = [f32::NAN; 3];
     assert!(matches!(Character::new(raw), Err(AssetError::NotFinite { .. })));
+    // A triangle that joins two parts.
+    let mut raw = quad(false);
+    raw.parts[0].vertices = 0..3;
+    raw.parts.push(Part { vertices: 3..4, triangles: 2..2, ..raw.parts[0].clone() });
+    assert!(matches!(Character::new(raw), Err(AssetError::Part { part: 0, .. })));
     // Parts of mesh 0, then 1, then 0 again.
     let mut raw = quad(false);
     for mesh in [1, 0] {

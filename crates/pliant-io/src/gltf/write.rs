@@ -243,14 +243,7 @@ impl File {
         let surface = character.surface();
         let vertices = part.vertices.start as usize..part.vertices.end as usize;
         let triangles = &surface.triangles()[part.triangles.start as usize..part.triangles.end as usize];
-        let mut corners = Vec::with_capacity(triangles.len() * 3);
-        for &v in triangles.iter().flatten() {
-            if !part.vertices.contains(&v) {
-                let what = format!("a triangle refers to vertex {v} of another part");
-                return Err(WriteError::at(format!("part {}", part.name), what));
-            }
-            corners.push(v - part.vertices.start);
-        }
+        let corners: Vec<u32> = triangles.iter().flatten().map(|v| v - part.vertices.start).collect();
         let mut attributes = Map::new();
         let positions = self.vectors(&surface.positions()[vertices.clone()], true);
         attributes.insert("POSITION".into(), positions.into());

@@ -215,23 +215,12 @@ fn many_joints_and_vertices_need_wider_numbers() {
         morphs: vec![],
         clips: vec![],
     };
-    let bytes = write_character(&Character::new(raw.clone()).unwrap()).unwrap();
+    let bytes = write_character(&Character::new(raw).unwrap()).unwrap();
     assert_valid(&[&bytes]);
     let glb = Glb::new(&bytes);
     let primitive = &glb.list("meshes")[0]["primitives"][0];
     assert_eq!(glb.numbers(&primitive["indices"]), [0.0, 1.0, 69_999.0]);
     assert_eq!(glb.numbers(&primitive["attributes"]["JOINTS_0"])[4 * 299], 299.0);
-
-    // Two parts, and a triangle that joins them.
-    let mut torn = raw;
-    torn.parts[0].vertices.end -= 1;
-    torn.parts.push(Part {
-        vertices: vertices as u32 - 1..vertices as u32,
-        triangles: 1..1,
-        ..torn.parts[0].clone()
-    });
-    let error = write_character(&Character::new(torn).unwrap()).unwrap_err().to_string();
-    assert!(error.contains("part long") && error.contains("69999"), "{error}");
 }
 
 #[test]
