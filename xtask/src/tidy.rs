@@ -106,7 +106,7 @@ mod tests {
         let found: Vec<_> =
             engine_problems(Path::new("src/rig/a.rs"), source, "use std::fs;\nuse crate::skin::X;").collect();
         assert_eq!(found.len(), 2, "{found:?}");
-        let fine = "use crate::asset::X;\n#[cfg(test)]\nuse crate::zoo;";
+        let fine = "use crate::asset::X;\n#[cfg(test)]\nmod tests {\nuse crate::zoo;";
         assert_eq!(engine_problems(Path::new("src/rig/a.rs"), source, fine).count(), 0);
     }
 
