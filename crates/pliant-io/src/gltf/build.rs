@@ -9,7 +9,7 @@ use super::skin::{Rig, SkinRig};
 use super::tree::Tree;
 use crate::text::named;
 use crate::{Problem, ReadError, Warning};
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DMat3, Vec3};
 use pliant::asset::{Bone, Character, Morph, Part, RawCharacter, Surface, Weights};
 
 /// Vertices (and triangles, morph offsets, animated numbers) allowed beyond the size in bytes of the file and what it
@@ -178,7 +178,7 @@ fn weigh(skin: &Skin, rig: &Rig, warnings: &mut Vec<Warning>) -> Result<Weights,
         let mut best: Option<(f64, u16)> = None;
         for bone in bones.iter() {
             let Some(slot) = slot_of_joint[bone.joint as usize] else { continue };
-            let distance = distance_to(point, bone);
+            let distance = bone.distance(point);
             if best.is_none_or(|(nearest, _)| distance < nearest) {
                 best = Some((distance, slot));
             }
@@ -196,14 +196,6 @@ fn weigh(skin: &Skin, rig: &Rig, warnings: &mut Vec<Warning>) -> Result<Weights,
         warnings.push(Warning::new("meshes", what, repairs.zero));
     }
     Ok(weights)
-}
-
-/// Distance of a point from a bone, squared.
-fn distance_to(point: DVec3, bone: &Bone) -> f64 {
-    let along = bone.end - bone.start;
-    let length = along.length_squared();
-    let t = if length > 0.0 { ((point - bone.start).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
-    point.distance_squared(bone.start + along * t)
 }
 
 impl Build<'_, '_, '_> {

@@ -84,6 +84,16 @@ pub struct Bone {
     pub end: DVec3,
 }
 
+impl Bone {
+    /// Straight-line distance from a point.
+    pub fn distance(&self, point: DVec3) -> f64 {
+        let (from_start, way) = (point - self.start, self.end - self.start);
+        let square = way.length_squared();
+        let along = if square > 0.0 { (from_start.dot(way) / square).clamp(0.0, 1.0) } else { 0.0 };
+        (from_start - way * along).length()
+    }
+}
+
 /// A forest of joints, parents before children.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skeleton {

@@ -1,6 +1,6 @@
 //! Skin weights made from a skeleton alone.
 
-use crate::asset::{AssetError, Skeleton, Slot, Weights};
+use crate::asset::{AssetError, Bone, Skeleton, Slot, Weights};
 use crate::parallel;
 use glam::{DVec3, Vec3};
 
@@ -51,8 +51,8 @@ pub fn rest_size(positions: &[Vec3], skeleton: &Skeleton) -> f64 {
 /// The bones of each slot, ready to be measured to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoneDistances {
-    /// Slot, start, and way to the end, in order of slots.
-    bones: Vec<(u16, DVec3, DVec3)>,
+    /// In order of slots.
+    bones: Vec<(u16, Bone)>,
     smallest: f64,
 }
 
@@ -69,13 +69,10 @@ impl BoneDistances {
         if count > limit {
             return Err(AssetError::TooMany { what: "deforming joints", count, limit });
         }
-        let all: Vec<_> = skeleton
-            .bones()
-            .iter()
-            .map(|bone| (slot_of_joint[bone.joint as usize] as u16, bone.start, bone.end - bone.start))
-            .collect();
+        let all: Vec<_> =
+            skeleton.bones().iter().map(|bone| (slot_of_joint[bone.joint as usize] as u16, *bone)).collect();
         let mut bones = all.clone();
-        bones.retain(|bone| bone.2.length() > SHORTEST_BONE * size);
+        bones.retain(|(_, bone)| bone.start.distance(bone.end) > SHORTEST_BONE * size);
         // Nothing of any length: the joints themselves are all there is to measure to.
         let bones = if bones.is_empty() { all } else { bones };
         if bones.is_empty() {
@@ -87,11 +84,8 @@ impl BoneDistances {
     /// Distance from a point to the nearest bone of each slot that has one, by slot, into `out`.
     pub fn measure(&self, point: DVec3, out: &mut Vec<(f64, u16)>) {
         out.clear();
-        for &(slot, start, way) in &self.bones {
-            let from_start = point - start;
-            let square = way.length_squared();
-            let along = if square > 0.0 { (from_start.dot(way) / square).clamp(0.0, 1.0) } else { 0.0 };
-            let distance = (from_start - way * along).length().max(self.smallest);
+        for &(slot, bone) in &self.bones {
+            let distance = bone.distance(point).max(self.smallest);
             match out.last_mut().filter(|last| last.1 == slot) {
                 Some(last) => last.0 = last.0.min(distance),
                 None => out.push((distance, slot)),
