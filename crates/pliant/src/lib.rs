@@ -4,10 +4,11 @@
 //! poses sampled by [`rig`] and writes the skin's vertices; [`measure`] judges them. The engine computes: it never
 //! touches files, clocks, terminals or threads of its own making.
 //!
-//! Modules depend only upwards in this list: `asset`, `rig`, `skin`, `method`, `measure`, `zoo`
+//! Modules depend only upwards in this list: `asset`, `rig`, `body`, `skin`, `method`, `measure`, `zoo`
 //! (`parallel` and `simd` serve them all).
 
 pub mod asset;
+pub mod body;
 pub mod measure;
 pub mod method;
 pub mod parallel;

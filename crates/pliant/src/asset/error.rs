@@ -72,6 +72,12 @@ pub enum AssetError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A tet whose four nodes lie in one plane.
+    #[error("tet {tet} is flat")]
+    FlatTet {
+        /// The tet.
+        tet: usize,
+    },
     /// A rate that is not a positive number.
     #[error("{rate} frames a second are no rate")]
     Rate {

@@ -6,6 +6,7 @@ mod clip;
 mod error;
 mod skeleton;
 mod surface;
+mod tets;
 mod weights;
 mod weld;
 
@@ -14,5 +15,6 @@ pub use clip::{Channel, Clip, Interpolation, Target, Track};
 pub use error::AssetError;
 pub use skeleton::{Bone, Joint, Local, Skeleton};
 pub use surface::Surface;
+pub use tets::TetMesh;
 pub use weights::{Repairs, Weights};
 pub use weld::Weld;
