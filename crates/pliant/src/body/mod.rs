@@ -1,7 +1,9 @@
 //! The flesh under a skin: a tet mesh inside it, the skin embedded in the tets, and what methods need of both.
 
+mod bvh;
 mod embedding;
 mod error;
+pub mod mesher;
 pub mod quality;
 pub mod topology;
 
