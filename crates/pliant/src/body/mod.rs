@@ -2,6 +2,7 @@
 
 mod aabb;
 mod bench;
+mod distance;
 mod embedding;
 mod error;
 pub mod quality;
@@ -10,6 +11,7 @@ mod update;
 
 #[doc(hidden)]
 pub use bench::{bench_bend, bench_block, bench_body};
+pub use distance::{DistanceWarning, InsideDistances, Weighed, weigh};
 pub use embedding::Embedding;
 pub use error::BodyError;
 pub use update::{EmbeddedSkin, Node, SkinScratch, rest_nodes};
