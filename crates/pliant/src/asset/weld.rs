@@ -1,4 +1,4 @@
-use super::Character;
+use super::{Character, Weights};
 use glam::Vec3;
 
 /// Which vertices are one point of the body. Files split vertices at texture seams and hard edges, or share none at
@@ -25,11 +25,16 @@ const MAX_POINTS_AT_A_PLACE: usize = 32;
 impl Weld {
     /// Welds a character's skin.
     pub fn new(character: &Character) -> Self {
+        Self::by_weights(character, character.weights())
+    }
+
+    /// As [`Weld::new`] with other weights than the character's, one set for each vertex.
+    pub fn by_weights(character: &Character, weights: &Weights) -> Self {
         let positions = character.surface().positions();
         let morphs = MorphsByVertex::new(character);
         let same = |a: u32, b: u32| {
             let (a, b) = (a as usize, b as usize);
-            weights_agree(character, a, b) && morphs.agree(a, b)
+            weights_agree(weights, a, b) && morphs.agree(a, b)
         };
         // Sorting by position, then by index, brings candidates together, lowest vertex first.
         let mut order: Vec<u32> = (0..positions.len() as u32).collect();
@@ -77,10 +82,8 @@ fn position_bits(p: Vec3) -> [u32; 3] {
     p.to_array().map(|c| (c + 0.0).to_bits())
 }
 
-fn weights_agree(character: &Character, a: usize, b: usize) -> bool {
-    let weight_in =
-        |of: usize, slot: u16| character.weights().of(of).find(|e| e.0 == slot).map_or(0.0, |e| e.1);
-    let weights = character.weights();
+fn weights_agree(weights: &Weights, a: usize, b: usize) -> bool {
+    let weight_in = |of: usize, slot: u16| weights.of(of).find(|e| e.0 == slot).map_or(0.0, |e| e.1);
     let left: f32 = weights.of(a).map(|(slot, w)| (w - weight_in(b, slot)).abs()).sum();
     let right: f32 = weights.of(b).filter(|e| weight_in(a, e.0) == 0.0).map(|e| e.1).sum();
     left + right < WEIGHT_TOLERANCE

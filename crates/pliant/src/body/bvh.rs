@@ -111,49 +111,6 @@ impl Bvh {
         -scratch.iter().map(|c| c.step).sum::<i32>()
     }
 
-    /// The nearest place among triangles for which `wanted` holds, no farther than `limit`.
-    pub(crate) fn nearest(&self, point: DVec3, limit: f64, wanted: impl Fn(u32) -> bool) -> Option<Nearest> {
-        let mut best: Option<Nearest> = None;
-        let mut reach = limit * limit;
-        if self.nodes.is_empty() {
-            return None;
-        }
-        let mut stack = [(0u32, 0.0f64); 64];
-        stack[0] = (0, self.nodes[0].squared_distance(point));
-        let mut depth = 1;
-        while depth > 0 {
-            depth -= 1;
-            let (index, squared) = stack[depth];
-            if squared > reach {
-                continue;
-            }
-            let node = &self.nodes[index as usize];
-            if node.count > 0 {
-                for triangle in self.leaf(node) {
-                    let (weights, place) = nearest_on(point, triangle.corners);
-                    let squared = place.distance_squared(point);
-                    let nearer = match best {
-                        None => squared <= reach,
-                        Some(best) => squared < reach || (squared == reach && triangle.id < best.triangle),
-                    };
-                    if nearer && wanted(triangle.id) {
-                        reach = squared;
-                        best = Some(Nearest { triangle: triangle.id, distance: squared.sqrt(), weights });
-                    }
-                }
-            } else {
-                let (left, right) = (index + 1, node.first);
-                let near = |child: u32| (child, self.nodes[child as usize].squared_distance(point));
-                let (l, r) = (near(left), near(right));
-                let (first, second) = if l.1 <= r.1 { (l, r) } else { (r, l) };
-                stack[depth] = second;
-                stack[depth + 1] = first;
-                depth += 2;
-            }
-        }
-        best
-    }
-
     /// Every triangle with a point no farther than `reach`, with that point, in no order worth the name.
     pub(crate) fn near(&self, point: DVec3, reach: f64, mut found: impl FnMut(Nearest)) {
         let squared_reach = reach * reach;

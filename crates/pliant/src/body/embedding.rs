@@ -17,9 +17,9 @@ const EQUAL: f64 = 1e-6;
 /// the first few; more cost time, and reach across the body.
 const FACES_TRIED: usize = 16;
 
-/// Least height of a tet over its face, as a share of the root of the face's area, to extrapolate from it. A regular tet
-/// has 1.24. A point outside moves by what the tet's far corner moves times its distance over the height: from a sliver
-/// it would fly about. Higher, and points leave their nearest face for another one too easily.
+/// Least height of a tet over its face, as a share of the root of the face's area, to extrapolate from it by more than
+/// that height. A regular tet has 1.24. A point outside moves by what the tet's far corner moves times its distance over
+/// the height: from a sliver it would fly about. Higher, and points leave their nearest face for another one too easily.
 const FLAT: f64 = 0.1;
 
 /// Points placed at a time, for each thread.
@@ -159,7 +159,7 @@ impl<'a> Finder<'a> {
                 offer(&mut nearest, Found { tet, weights, distance_squared });
             }
             if accept(tet) {
-                let to = if self.is_flat(face) { &mut flat } else { &mut suited };
+                let to = if lowest(weights) < -1.0 && self.is_flat(face) { &mut flat } else { &mut suited };
                 offer(to, Found { tet, weights, distance_squared });
             }
             true

@@ -3,20 +3,23 @@
 mod aabb;
 mod bench;
 mod bvh;
+mod distance;
 mod embedding;
 mod error;
-pub mod mesher;
+mod mesher;
 pub mod quality;
 pub mod topology;
 mod update;
 
 #[doc(hidden)]
 pub use bench::{bench_bend, bench_block, bench_body};
+pub use distance::{DistanceWarning, InsideDistances, Weighed, weigh};
 pub use embedding::Embedding;
 pub use error::BodyError;
 pub use update::{EmbeddedSkin, Node, SkinScratch, rest_nodes};
 
 use crate::asset::TetMesh;
+use glam::Vec3;
 
 /// How fine a body is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,11 +74,65 @@ pub struct Body {
     node_volumes: Vec<f32>,
     pieces: Vec<u32>,
     shells: Vec<Shell>,
+    shell_of_vertex: Vec<u32>,
     cell: f64,
     skin_volume: f64,
 }
 
 impl Body {
+    /// Meshes a skin at rest and embeds it. The skin may be in pieces, open, and cross itself; what has no inside
+    /// rides on the nearest flesh (see [`Body::shells`]).
+    pub fn of_skin(
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        fineness: Fineness,
+        progress: Progress,
+    ) -> Result<Self, BodyError> {
+        let meshed = mesher::mesh(positions, triangles, fineness, progress)?;
+        let adjacency = topology::Adjacency::new(&meshed.tets);
+        let surface = adjacency.surface(&meshed.tets);
+        let embedding = Embedding::accepted(&meshed.tets, &surface, positions, |v, t| meshed.belongs(v, t));
+        let fill = meshed.fill();
+        let pieces = adjacency.pieces().sizes;
+        if !progress(1.0) {
+            return Err(BodyError::Stopped);
+        }
+        let node_volumes = whole_volumes(topology::node_volumes(&meshed.tets, &fill), meshed.skin_volume);
+        Ok(Self {
+            surface,
+            embedding,
+            fill,
+            node_volumes,
+            pieces,
+            shells: meshed.shells,
+            shell_of_vertex: meshed.shell_of_vertex,
+            cell: meshed.cell,
+            skin_volume: meshed.skin_volume,
+            tets: meshed.tets,
+        })
+    }
+
+    /// A body from tets made elsewhere, with a skin embedded in them. All tets count as full.
+    pub fn of_tets(tets: TetMesh, positions: &[Vec3]) -> Self {
+        let adjacency = topology::Adjacency::new(&tets);
+        let surface = adjacency.surface(&tets);
+        let embedding = Embedding::new(&tets, &surface, positions);
+        let fill = vec![1.0; tets.tets().len()];
+        let volume = tets.volume();
+        Self {
+            surface,
+            embedding,
+            node_volumes: topology::node_volumes(&tets, &fill),
+            fill,
+            pieces: adjacency.pieces().sizes,
+            shells: Vec::new(),
+            shell_of_vertex: Vec::new(),
+            cell: libm::cbrt(12.0 * volume / tets.tets().len() as f64),
+            skin_volume: volume,
+            tets,
+        }
+    }
+
     /// The tet mesh.
     pub fn tets(&self) -> &TetMesh {
         &self.tets
@@ -111,6 +168,27 @@ impl Body {
         &self.shells
     }
 
+    /// Whether a vertex of the skin is on a shell without flesh, so that it rides on flesh that is not its own.
+    pub fn rides(&self, vertex: usize) -> bool {
+        self.shell_of_vertex.get(vertex).is_some_and(|&s| self.shells[s as usize].fate != Fate::Flesh)
+    }
+
+    /// How far each vertex of the skin lies outside its tet; 0 within it.
+    pub fn outside(&self, positions: &[Vec3]) -> Vec<f32> {
+        let distance = |vertex: usize| {
+            let weights = self.embedding.weights()[vertex];
+            if weights.iter().all(|&w| w >= 0.0) {
+                return 0.0;
+            }
+            let corners = self.tets.corners(self.embedding.tets()[vertex] as usize);
+            let place = positions[vertex].as_dvec3();
+            let to_face =
+                topology::FACES.map(|f| bvh::nearest_on(place, f.map(|k| corners[k])).1.distance(place));
+            to_face.into_iter().fold(f64::INFINITY, f64::min) as f32
+        };
+        crate::parallel::map(positions.len(), distance)
+    }
+
     /// Edge of a lattice cell; for a body read from a file, of the lattice that would have tets as large.
     pub fn cell(&self) -> f64 {
         self.cell
@@ -120,4 +198,12 @@ impl Body {
     pub fn skin_volume(&self) -> f64 {
         self.skin_volume
     }
+}
+
+/// Node volumes scaled to sum to the skin's: flesh weighs what the skin holds, however it is meshed.
+fn whole_volumes(mut volumes: Vec<f32>, skin_volume: f64) -> Vec<f32> {
+    let sum: f64 = volumes.iter().map(|&v| f64::from(v)).sum();
+    let scale = (skin_volume / sum) as f32;
+    volumes.iter_mut().for_each(|v| *v *= scale);
+    volumes
 }

@@ -10,7 +10,6 @@ mod thin;
 mod union;
 
 use super::bvh::{Bvh, Crossing};
-use super::topology;
 use super::{BodyError, Fate, Fineness, Progress, Shell};
 use crate::asset::TetMesh;
 use complex::Complex;
@@ -58,6 +57,7 @@ pub(crate) struct Meshed {
     pub(crate) cell: f64,
     pub(crate) skin_volume: f64,
     pub(crate) shells: Vec<Shell>,
+    pub(crate) shell_of_vertex: Vec<u32>,
     solid: Solid,
     bvh: Bvh,
     lattice: Lattice,
@@ -115,14 +115,15 @@ pub(crate) fn mesh(
     let skin_volume = search.volume;
     let positions = stuffed.positions.iter().map(|p| p.as_vec3()).collect();
     let tets = TetMesh::new(positions, stuffed.tets)?;
-    let shells =
-        solid.shells.iter().zip(&fates).filter(|(s, _)| s.area > 0.0).map(|(s, &f)| s.shell(f)).collect();
+    let shells = solid.shells.iter().zip(&fates).map(|(s, &f)| s.shell(f)).collect();
+    let shell_of_vertex = solid.point_of_vertex.iter().map(|&p| solid.shell_of_point[p as usize]).collect();
     let touching = touching(&solid);
     Ok(Meshed {
         tets,
         cell: lattice.cell,
         skin_volume,
         shells,
+        shell_of_vertex,
         solid,
         bvh,
         lattice,
@@ -316,7 +317,8 @@ fn touching(solid: &Solid) -> (Vec<u32>, Vec<u32>) {
 impl Meshed {
     /// Whether a vertex of the skin lies on the part of the body that a tet belongs to, and not on another that is
     /// near it in space. Vertices of shells without flesh may ride on any.
-    pub(crate) fn belongs(&self, vertex: usize, tet: u32, crossings: &mut Vec<Crossing>) -> bool {
+    pub(crate) fn belongs(&self, vertex: usize, tet: u32) -> bool {
+        let crossings = &mut Vec::new();
         let point = self.solid.point_of_vertex[vertex] as usize;
         let around = &self.touching.1[self.touching.0[point] as usize..self.touching.0[point + 1] as usize];
         if around.is_empty() {

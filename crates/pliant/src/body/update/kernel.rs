@@ -172,16 +172,19 @@ unsafe fn shaded<V: Lanes>(job: &Job<'_>, entries: &[Entry], batch: usize, lane:
         let rest = load_vectors::<V>(&shades.normals, lane);
         let own = V::splat(1.0).sub(weights[0]).sub(weights[1]).sub(weights[2]);
         let shares = [positive(own), positive(weights[0]), positive(weights[1]), positive(weights[2])];
-        let (mut position, mut normal) = ([zero; 3], [zero; 3]);
-        for axis in 0..3 {
-            let from = from.add(4 * axis);
-            let [a, b, c, first] = gather_rows::<V>(from, shades.entries[0].as_ptr().add(lane));
-            position[axis] = first;
-            normal[axis] = zero.add(dot([a, b, c], rest).mul(shares[0]));
-            for k in 1..4 {
-                let [a, b, c, corner] = gather_rows::<V>(from, shades.entries[k].as_ptr().add(lane));
-                position[axis] = position[axis].add(corner.sub(first).mul(weights[k - 1]));
+        let (mut first, mut position, mut normal) = ([zero; 3], [zero; 3], [zero; 3]);
+        // Corner by corner: offsets are read once for all three rows.
+        for k in 0..4 {
+            let at = shades.entries[k].as_ptr().add(lane);
+            for axis in 0..3 {
+                let [a, b, c, corner] = gather_rows::<V>(from.add(4 * axis), at);
                 normal[axis] = normal[axis].add(dot([a, b, c], rest).mul(shares[k]));
+                if k == 0 {
+                    first[axis] = corner;
+                    position[axis] = corner;
+                } else {
+                    position[axis] = position[axis].add(corner.sub(first[axis]).mul(weights[k - 1]));
+                }
             }
         }
         (unsigned_zeros(position), unsigned_zeros(unit_or(normal, rest)))

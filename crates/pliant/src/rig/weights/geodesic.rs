@@ -1,0 +1,103 @@
+use super::{BoneDistances, KEEP, NearBones};
+use crate::asset::{AssetError, Character, Weights, Weld};
+use crate::parallel;
+
+/// Weights below this share of a vertex's largest are none: it is taken off all of them, so that they still fade.
+/// Without it every vertex is a little bound to a bone half a body away; at 0.1 joints crease.
+const LEAST: f64 = 0.01;
+/// How much of a vertex's weights one smoothing pass takes from its neighbours'. 1 would let chequers survive.
+const SHARE: f32 = 0.5;
+
+/// How [`geodesic`] weighs bones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GeodesicSettings {
+    /// `a` in `((1-a)d + a d^2)^-2`: 0 is soft, 1 firm. Joints keep more of their volume when firm, and bend over a
+    /// length like the limb's own thickness.
+    pub falloff: f64,
+    /// How many times weights are smoothed over the skin; 3 normally. More blurs fingers of coarse skins together.
+    pub passes: usize,
+    /// How many joints a vertex is bound to at most; 4 normally, as much as game engines take.
+    pub influences: usize,
+}
+
+impl Default for GeodesicSettings {
+    fn default() -> Self {
+        Self { falloff: 1.0, passes: 3, influences: 4 }
+    }
+}
+
+/// What a vertex is bound to, while weights are made.
+type Bound = Vec<(u16, f32)>;
+
+/// Weights by falloff with distance (Dionne & de Lasa 2013): `((1-a)d + a d^2)^-2`, smoothed along the edges of the
+/// welded skin, so never across a gap; the largest few are kept.
+///
+/// `d` is over the distance of the nearest bone, where the paper's is over the size of the character: a finger then
+/// bends like a thigh.
+pub fn geodesic(
+    character: &Character,
+    bones: &BoneDistances,
+    near: &NearBones,
+    settings: GeodesicSettings,
+) -> Result<Weights, AssetError> {
+    let (expected, found) = (character.surface().positions().len(), near.len());
+    if expected != found {
+        return Err(AssetError::Length { what: "points with near bones", expected, found });
+    }
+    let a = settings.falloff.clamp(0.0, 1.0);
+    let weights = |vertex: usize| {
+        let near = near.of(vertex);
+        let first = near.first().map_or(1.0, |n| f64::from(n.distance));
+        let weigh = |distance: f32| {
+            let d = f64::from(distance) / first;
+            let law = (1.0 - a) * d + a * d * d;
+            (1.0 / (law * law) - LEAST) as f32
+        };
+        let all = near.iter().map(|n| (n.slot, weigh(n.distance)));
+        all.filter(|w| w.1 > 0.0).collect::<Bound>()
+    };
+    let of_vertices = normalised(&parallel::map(near.len(), weights), bones)?;
+    let weld = Weld::by_weights(character, &of_vertices);
+    let mut points: Vec<Bound> =
+        weld.vertex_of_point.iter().map(|&v| of_vertices.of(v as usize).collect()).collect();
+    smooth(&mut points, &weld.triangles, settings.passes);
+    points.iter_mut().for_each(|bound| bound.truncate(settings.influences.max(1)));
+    let vertices = weld.point_of_vertex.iter().map(|&p| points[p as usize].iter().copied());
+    Ok(Weights::normalised(vertices, bones.slot_count(), |_| None)?.0)
+}
+
+fn normalised(bound: &[Bound], bones: &BoneDistances) -> Result<Weights, AssetError> {
+    Ok(Weights::normalised(bound.iter().map(|v| v.iter().copied()), bones.slot_count(), |_| None)?.0)
+}
+
+/// Moves the weights of each point towards the mean of its neighbours', some times; largest first afterwards.
+fn smooth(points: &mut Vec<Bound>, triangles: &[[u32; 3]], passes: usize) {
+    let mut edges: Vec<[u32; 2]> =
+        triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, a], [b, c], [c, b], [c, a], [a, c]]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    for _ in 0..passes {
+        *points = parallel::map(points.len(), |point| {
+            let from = edges.partition_point(|e| (e[0] as usize) < point);
+            let around = edges[from..].iter().take_while(|e| e[0] as usize == point);
+            let count = around.clone().count();
+            if count == 0 {
+                return points[point].clone();
+            }
+            let mut sums: Bound = Vec::with_capacity(2 * KEEP);
+            let mut add = |bound: &Bound, share: f32| {
+                for &(slot, weight) in bound {
+                    match sums.iter_mut().find(|s| s.0 == slot) {
+                        Some(sum) => sum.1 += weight * share,
+                        None => sums.push((slot, weight * share)),
+                    }
+                }
+            };
+            add(&points[point], 1.0 - SHARE);
+            around.for_each(|e| add(&points[e[1] as usize], SHARE / count as f32));
+            sums.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            sums.truncate(KEEP);
+            sums
+        });
+    }
+}
