@@ -2,8 +2,10 @@
 
 mod aabb;
 mod bench;
+mod bvh;
 mod embedding;
 mod error;
+pub mod mesher;
 pub mod quality;
 pub mod topology;
 mod update;
