@@ -31,9 +31,12 @@ fn rest_and_affine_motion_come_out_exactly() {
     for mesh in meshes(random) {
         let points = points(random, &mesh, 1500, 0.5);
         let normals = normals(random, points.len());
+        // Far from the origin f32 itself has no more digits.
+        let (low, high) = bounds(&mesh);
+        let digits = f64::from(f32::EPSILON) * low.abs().max(high.abs()).max_element();
         let rest = run(&mesh, &points, &normals, Path::best(), &rest_nodes(&mesh));
         for (v, (p, n)) in rest.0.iter().zip(&rest.1).enumerate() {
-            assert!(p.distance(points[v]) < 1e-6 * diagonal(&mesh) as f32, "vertex {v}");
+            assert!(f64::from(p.distance(points[v])) < 1e-6 * diagonal(&mesh) + 2.0 * digits, "vertex {v}");
             assert!(n.distance(normals[v]) < 1e-4, "vertex {v}");
         }
         let middle = (bounds(&mesh).0 + bounds(&mesh).1) / 2.0;
@@ -46,7 +49,10 @@ fn rest_and_affine_motion_come_out_exactly() {
                 run(&mesh, &points, &normals, Path::best(), &moved(&mesh, |p| map.transform_point3(p)));
             for v in 0..points.len() {
                 let expected = map.transform_point3(points[v].as_dvec3());
-                assert!(p[v].as_dvec3().distance(expected) < 4e-6 * diagonal(&mesh), "vertex {v}");
+                assert!(
+                    p[v].as_dvec3().distance(expected) < 4e-6 * diagonal(&mesh) + 8.0 * digits,
+                    "vertex {v}"
+                );
                 let expected = (by_normals * normals[v].as_dvec3()).normalize();
                 assert!(n[v].as_dvec3().distance(expected) < 3e-4, "vertex {v}: {} {expected}", n[v]);
             }
@@ -54,7 +60,8 @@ fn rest_and_affine_motion_come_out_exactly() {
     }
 }
 
-/// A smooth bend: normals are near its own, nearer than those of the tets, and finer tets bring them nearer still.
+/// A smooth bend: normals are near its own, finer tets bring them nearer, and from vertex to vertex the error jumps less
+/// than that of normals taken tet by tet.
 #[test]
 fn normals_of_a_bent_bar_are_smooth() {
     let bend = |p: DVec3| {
@@ -67,7 +74,8 @@ fn normals_of_a_bent_bar_are_smooth() {
         let (points, normals) = (surface.positions(), surface.normals());
         let (_, n) = run(&mesh, points, normals, Path::best(), &moved(&mesh, bend));
         let embedding = Embedding::new(&mesh, &topology::surface(&mesh), points);
-        let (mut worst, mut tet_worst) = (0.0f64, 0.0f64);
+        let (mut worst, mut jump, mut tet_jump) = (0.0f64, 0.0f64, 0.0f64);
+        let mut last = [DVec3::ZERO; 2];
         for v in 0..points.len() {
             let p = points[v].as_dvec3();
             let column = |axis: DVec3| (bend(p + axis * 1e-5) - bend(p - axis * 1e-5)) / 2e-5;
@@ -77,11 +85,16 @@ fn normals_of_a_bent_bar_are_smooth() {
             let rest = DMat3::from_cols(b - a, c - a, d - a);
             let [a, b, c, d] = [a, b, c, d].map(bend);
             let in_tet = DMat3::from_cols(b - a, c - a, d - a) * rest.inverse();
-            worst = worst.max(n[v].as_dvec3().distance(by(f)));
-            tet_worst = tet_worst.max(by(in_tet).distance(by(f)));
+            let error = [n[v].as_dvec3() - by(f), by(in_tet) - by(f)];
+            worst = worst.max(error[0].length());
+            if v > 0 {
+                jump += error[0].distance(last[0]);
+                tet_jump += error[1].distance(last[1]);
+            }
+            last = error;
         }
-        println!("{tets} tets: {worst:.4}, tet by tet {tet_worst:.4}");
-        assert!(worst < tet_worst, "{tets} tets: {worst} {tet_worst}");
+        println!("{tets} tets: error {worst:.4}; jumps {jump:.2}, tet by tet {tet_jump:.2}");
+        assert!(jump < 0.6 * tet_jump, "{tets} tets: {jump} {tet_jump}");
         errors.push(worst);
     }
     assert!(errors[0] > errors[1] && errors[1] > errors[2] && errors[2] < 0.05, "{errors:?}");
