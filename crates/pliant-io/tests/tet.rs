@@ -351,7 +351,8 @@ fn what_is_wrong_is_named_with_its_place() {
         ("a.veg", VEG, "TET", "PYRAMID", "\"PYRAMID\" are not known"),
         ("a.veg", VEG, "5 3 0 0", "6 3 0 0", "line 10: the list ends after 5 of 6 nodes"),
         ("a.veg", VEG, "5 3 0 0", "*INCLUDE a.node", "the included file \"a.node\" cannot be read"),
-        ("a.veg", VEG, "*VERTICES", "*NODES", "there is no *VERTICES"),
+        ("a.veg", VEG, "*VERTICES", "*NODES", "line 10: the elements come before the vertices"),
+        ("a.veg", VEG, VEG, "hello", "there is no *VERTICES"),
         ("a.veg", VEG, "2 4 0", "2 8 0", "the elements have 8 nodes"),
     ];
     for &(name, sample, from, to, what) in cases {
@@ -529,6 +530,10 @@ fn vtu_holds_cells_and_named_numbers() {
         mesh.tets().as_flattened().iter().map(|&n| i64::from(n)).collect::<Vec<_>>()
     );
     assert_eq!((ints("offsets"), appended(&file, "types")), (vec![4, 8], &[10u8, 10][..]));
+    // VTK takes the corners as one list of single numbers, and refuses rows of four.
+    let xml = String::from_utf8_lossy(&file);
+    let wide: Vec<_> = xml.lines().filter(|l| l.contains("NumberOfComponents")).collect();
+    assert!(wide.len() == 2 && wide[0].contains("\"move\"") && wide[1].contains("\"Points\""), "{wide:?}");
     assert!(file.ends_with(b"\n</AppendedData>\n</VTKFile>\n"));
 
     let refused = |fields: Fields, form| encode(Format::Vtu(form), &mesh, &fields).unwrap_err().to_string();

@@ -58,8 +58,9 @@ impl Values<'_> {
         }
     }
 
-    /// A line for every `width` numbers.
+    /// A line for every `width` numbers, or every tet: to VTK the corners are one long list.
     fn write_text(&self, sink: &mut impl Write, width: usize) -> io::Result<()> {
+        let width = if matches!(self, Self::Nodes(_)) { 4 } else { width };
         let mut put = |index: usize, word: &dyn std::fmt::Display| {
             let end = if (index + 1).is_multiple_of(width) { '\n' } else { ' ' };
             write!(sink, "{word}{end}")
@@ -128,7 +129,7 @@ pub(super) fn write(
         (
             "Cells",
             vec![
-                ("connectivity".into(), 4, Values::Nodes(mesh.tets().as_flattened())),
+                ("connectivity".into(), 1, Values::Nodes(mesh.tets().as_flattened())),
                 ("offsets".into(), 1, Values::Ends(t)),
                 ("types".into(), 1, Values::Kinds(t)),
             ],
