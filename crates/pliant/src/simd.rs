@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod emulated;
 mod lanes;
+pub(crate) mod vectors;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm;
 #[cfg(target_arch = "x86_64")]
@@ -10,7 +11,7 @@ mod x86;
 
 #[cfg(test)]
 pub(crate) use emulated::Emulated;
-pub(crate) use lanes::{Lanes, Tables, transpose};
+pub(crate) use lanes::{Lanes, Tables, gather_rows, store_rows, transpose};
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) use wasm::Wasm;
 #[cfg(target_arch = "x86_64")]

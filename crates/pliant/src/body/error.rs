@@ -1,4 +1,5 @@
 use crate::asset::AssetError;
+use crate::simd::Path;
 use thiserror::Error;
 
 /// Why a skin gets no body.
@@ -24,6 +25,12 @@ pub enum BodyError {
     /// The progress function said stop.
     #[error("stopped")]
     Stopped,
+    /// The path needs instructions that this machine has not got.
+    #[error("this machine cannot run the SIMD path '{path}'")]
+    Unavailable {
+        /// The path asked for.
+        path: Path,
+    },
     /// The tets do not make a mesh.
     #[error(transparent)]
     Asset(#[from] AssetError),

@@ -1,12 +1,20 @@
 //! The flesh under a skin: a tet mesh inside it, the skin embedded in the tets, and what methods need of both.
 
+mod aabb;
+mod bench;
+mod bvh;
 mod embedding;
 mod error;
+pub mod mesher;
 pub mod quality;
 pub mod topology;
+mod update;
 
+#[doc(hidden)]
+pub use bench::{bench_bend, bench_block, bench_body};
 pub use embedding::Embedding;
 pub use error::BodyError;
+pub use update::{EmbeddedSkin, Node, SkinScratch, rest_nodes};
 
 use crate::asset::TetMesh;
 

@@ -67,6 +67,16 @@ impl<const N: usize> Lanes for Emulated<N> {
         // SAFETY: the caller gives four readable numbers per group.
         Self::with(|i| unsafe { from.add(i / 4 * stride + i % 4).read() })
     }
+    unsafe fn store_groups(self, to: *mut f32, stride: usize) {
+        for (i, &x) in self.0.iter().enumerate() {
+            // SAFETY: the caller gives room for four numbers per group.
+            unsafe { to.add(i / 4 * stride + i % 4).write(x) };
+        }
+    }
+    unsafe fn gather_groups(from: *const f32, offsets: *const u32) -> Self {
+        // SAFETY: the caller gives an offset per group, and four readable numbers there.
+        Self::with(|i| unsafe { from.add(offsets.add(i / 4 * 4).read() as usize + i % 4).read() })
+    }
     unsafe fn zip_low(a: Self, b: Self) -> Self {
         Self::shuffle(a, b, [(0, 0), (1, 0), (0, 1), (1, 1)])
     }

@@ -43,6 +43,10 @@ pub(crate) trait Lanes: Copy {
 
     /// Group `g` of four lanes from `from + g * stride`.
     unsafe fn load_groups(from: *const f32, stride: usize) -> Self;
+    /// The reverse.
+    unsafe fn store_groups(self, to: *mut f32, stride: usize);
+    /// Group `g` of four lanes from `from + offsets[4 g]`.
+    unsafe fn gather_groups(from: *const f32, offsets: *const u32) -> Self;
     /// In each group of four: `a0 b0 a1 b1`.
     unsafe fn zip_low(a: Self, b: Self) -> Self;
     /// In each group of four: `a2 b2 a3 b3`.
@@ -67,6 +71,33 @@ pub(crate) trait Tables: Lanes {
     unsafe fn load_index(from: *const u16) -> Self::Index;
     /// Lane by lane, the number at `index` in `low` followed by `high`.
     unsafe fn lookup(low: Self, index: Self::Index, high: Self) -> Self;
+}
+
+/// Rows of four numbers from `from + offsets[lane]`, one per lane, as four columns. By whole rows: gathering number by
+/// number takes twice the time.
+#[inline(always)]
+pub(crate) unsafe fn gather_rows<V: Lanes>(from: *const f32, offsets: *const u32) -> [V; 4] {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        transpose(
+            V::gather_groups(from, offsets),
+            V::gather_groups(from, offsets.add(1)),
+            V::gather_groups(from, offsets.add(2)),
+            V::gather_groups(from, offsets.add(3)),
+        )
+    }
+}
+
+/// Four columns to rows of four numbers at `to + lane * stride`.
+#[inline(always)]
+pub(crate) unsafe fn store_rows<V: Lanes>([a, b, c, d]: [V; 4], to: *mut f32, stride: usize) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        let rows = transpose(a, b, c, d);
+        for k in 0..4 {
+            rows[k].store_groups(to.add(k * stride), 4 * stride);
+        }
+    }
 }
 
 /// Four registers of rows to four of columns, in each group of four lanes.

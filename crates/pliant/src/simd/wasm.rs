@@ -63,6 +63,16 @@ impl Lanes for Wasm {
         unsafe { Self::load(from) }
     }
     #[inline(always)]
+    unsafe fn store_groups(self, to: *mut f32, _stride: usize) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.store(to) }
+    }
+    #[inline(always)]
+    unsafe fn gather_groups(from: *const f32, offsets: *const u32) -> Self {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { Self::load(from.add(offsets.read() as usize)) }
+    }
+    #[inline(always)]
     unsafe fn zip_low(a: Self, b: Self) -> Self {
         Wasm(i32x4_shuffle::<0, 4, 1, 5>(a.0, b.0))
     }

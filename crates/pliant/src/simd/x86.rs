@@ -81,6 +81,16 @@ impl Lanes for Sse {
         unsafe { Self::load(from) }
     }
     #[inline(always)]
+    unsafe fn store_groups(self, to: *mut f32, _stride: usize) {
+        // SAFETY: as above.
+        unsafe { self.store(to) }
+    }
+    #[inline(always)]
+    unsafe fn gather_groups(from: *const f32, offsets: *const u32) -> Self {
+        // SAFETY: the caller gives an offset, and four readable numbers there.
+        unsafe { Self::load(from.add(offsets.read() as usize)) }
+    }
+    #[inline(always)]
     unsafe fn store_xyz(x: Self, y: Self, z: Self, to: *mut f32) {
         let (x, y, z) = (x.0, y.0, z.0);
         // SAFETY: the caller gives room for twelve numbers.
@@ -152,6 +162,23 @@ impl Lanes for Avx {
         unsafe {
             let low = _mm256_castps128_ps256(_mm_loadu_ps(from));
             Avx(_mm256_insertf128_ps::<1>(low, _mm_loadu_ps(from.add(stride))))
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_groups(self, to: *mut f32, stride: usize) {
+        // SAFETY: the caller gives room for four numbers per group.
+        unsafe {
+            _mm_storeu_ps(to, _mm256_castps256_ps128(self.0));
+            _mm_storeu_ps(to.add(stride), _mm256_extractf128_ps::<1>(self.0));
+        }
+    }
+    #[inline(always)]
+    unsafe fn gather_groups(from: *const f32, offsets: *const u32) -> Self {
+        // SAFETY: the caller gives an offset per group, and four readable numbers there.
+        unsafe {
+            let low = _mm256_castps128_ps256(_mm_loadu_ps(from.add(offsets.read() as usize)));
+            let high = _mm_loadu_ps(from.add(offsets.add(4).read() as usize));
+            Avx(_mm256_insertf128_ps::<1>(low, high))
         }
     }
     #[inline(always)]
@@ -235,6 +262,27 @@ impl Lanes for Avx512 {
             let b = _mm512_insertf32x4::<1>(a, _mm_loadu_ps(from.add(stride)));
             let c = _mm512_insertf32x4::<2>(b, _mm_loadu_ps(from.add(2 * stride)));
             Avx512(_mm512_insertf32x4::<3>(c, _mm_loadu_ps(from.add(3 * stride))))
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_groups(self, to: *mut f32, stride: usize) {
+        // SAFETY: the caller gives room for four numbers per group.
+        unsafe {
+            _mm_storeu_ps(to, _mm512_castps512_ps128(self.0));
+            _mm_storeu_ps(to.add(stride), _mm512_extractf32x4_ps::<1>(self.0));
+            _mm_storeu_ps(to.add(2 * stride), _mm512_extractf32x4_ps::<2>(self.0));
+            _mm_storeu_ps(to.add(3 * stride), _mm512_extractf32x4_ps::<3>(self.0));
+        }
+    }
+    #[inline(always)]
+    unsafe fn gather_groups(from: *const f32, offsets: *const u32) -> Self {
+        // SAFETY: the caller gives an offset per group, and four readable numbers there.
+        unsafe {
+            let a = _mm512_castps128_ps512(_mm_loadu_ps(from.add(offsets.read() as usize)));
+            let b = _mm512_insertf32x4::<1>(a, _mm_loadu_ps(from.add(offsets.add(4).read() as usize)));
+            let c = _mm512_insertf32x4::<2>(b, _mm_loadu_ps(from.add(offsets.add(8).read() as usize)));
+            let d = _mm_loadu_ps(from.add(offsets.add(12).read() as usize));
+            Avx512(_mm512_insertf32x4::<3>(c, d))
         }
     }
     #[inline(always)]

@@ -12,7 +12,7 @@
 )]
 
 use super::pack::{BATCH, CHUNK, Kind, Pack, TABLE, Vectors};
-use super::{LENGTH_SQUARED_MAX, LENGTH_SQUARED_MIN};
+use crate::simd::vectors::{add, cross, dot, scale, sub, turned, unit_or, unsigned_zeros};
 use crate::simd::{Lanes, Tables, transpose};
 use glam::Vec3;
 
@@ -163,74 +163,6 @@ unsafe fn two_over_square<V: Lanes>(m: &[V; NUMBERS]) -> V {
     unsafe {
         let square = dot([m[0], m[1], m[2]], [m[0], m[1], m[2]]).add(m[3].mul(m[3]));
         V::splat(2.0).div(square)
-    }
-}
-
-#[inline(always)]
-unsafe fn dot<V: Lanes>(a: [V; 3], b: [V; 3]) -> V {
-    // SAFETY: the caller has the instructions.
-    unsafe { a[0].mul(b[0]).add(a[1].mul(b[1])).add(a[2].mul(b[2])) }
-}
-
-#[inline(always)]
-unsafe fn cross<V: Lanes>(a: [V; 3], b: [V; 3]) -> [V; 3] {
-    // SAFETY: the caller has the instructions.
-    unsafe {
-        [
-            a[1].mul(b[2]).sub(a[2].mul(b[1])),
-            a[2].mul(b[0]).sub(a[0].mul(b[2])),
-            a[0].mul(b[1]).sub(a[1].mul(b[0])),
-        ]
-    }
-}
-
-#[inline(always)]
-unsafe fn add<V: Lanes>(a: [V; 3], b: [V; 3]) -> [V; 3] {
-    // SAFETY: the caller has the instructions.
-    unsafe { [a[0].add(b[0]), a[1].add(b[1]), a[2].add(b[2])] }
-}
-
-#[inline(always)]
-unsafe fn sub<V: Lanes>(a: [V; 3], b: [V; 3]) -> [V; 3] {
-    // SAFETY: the caller has the instructions.
-    unsafe { [a[0].sub(b[0]), a[1].sub(b[1]), a[2].sub(b[2])] }
-}
-
-#[inline(always)]
-unsafe fn scale<V: Lanes>(a: [V; 3], s: V) -> [V; 3] {
-    // SAFETY: the caller has the instructions.
-    unsafe { [a[0].mul(s), a[1].mul(s), a[2].mul(s)] }
-}
-
-#[inline(always)]
-unsafe fn unsigned_zeros<V: Lanes>(a: [V; 3]) -> [V; 3] {
-    // SAFETY: the caller has the instructions.
-    unsafe { add(a, [V::splat(0.0); 3]) }
-}
-
-/// The other way where `sign` is below zero, not where it is minus zero.
-#[inline(always)]
-unsafe fn turned<V: Lanes>(a: [V; 3], sign: V) -> [V; 3] {
-    // SAFETY: the caller has the instructions.
-    unsafe {
-        let sign = sign.add(V::splat(0.0));
-        [a[0].turn(sign), a[1].turn(sign), a[2].turn(sign)]
-    }
-}
-
-#[inline(always)]
-unsafe fn unit_or<V: Lanes>(a: [V; 3], fallback: [V; 3]) -> [V; 3] {
-    // SAFETY: the caller has the instructions.
-    unsafe {
-        let square = dot(a, a);
-        let [x, y, z] = scale(a, V::splat(1.0).div(square.sqrt()));
-        let (long, short) =
-            (square.ge(V::splat(LENGTH_SQUARED_MIN)), V::splat(LENGTH_SQUARED_MAX).ge(square));
-        [
-            V::select(long, V::select(short, x, fallback[0]), fallback[0]),
-            V::select(long, V::select(short, y, fallback[1]), fallback[1]),
-            V::select(long, V::select(short, z, fallback[2]), fallback[2]),
-        ]
     }
 }
 

@@ -32,11 +32,6 @@ use signs::Signs;
 use std::ops::Range;
 use thiserror::Error;
 
-/// Squared lengths between which an f32 vector has a direction: products of its numbers neither vanish nor overflow.
-/// A normal outside (a joint scaled to nothing) keeps its rest direction.
-const LENGTH_SQUARED_MIN: f32 = 1e-36;
-const LENGTH_SQUARED_MAX: f32 = 1e36;
-
 /// How the transforms of several joints become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blend {

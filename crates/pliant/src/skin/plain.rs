@@ -2,8 +2,8 @@
 //! benches compare with.
 
 use super::rigid::Rigid;
-use super::{LENGTH_SQUARED_MAX, LENGTH_SQUARED_MIN};
 use crate::rig::SkinMatrix;
+use crate::simd::vectors::plain::{dot, unit_or, unsigned_zeros};
 use glam::Vec3;
 
 /// The blended matrix of a vertex.
@@ -109,25 +109,6 @@ fn two_over_square(blend: &Rigid) -> f32 {
     2.0 / (x * x + y * y + z * z + w * w)
 }
 
-fn dot(a: Vec3, b: Vec3) -> f32 {
-    a.x * b.x + a.y * b.y + a.z * b.z
-}
-
 fn turned(v: Vec3, sign: f32) -> Vec3 {
     if sign < 0.0 { -v } else { v }
-}
-
-/// `v` at length one, or `fallback` where it has no length worth the name.
-fn unit_or(v: Vec3, fallback: Vec3) -> Vec3 {
-    let square = dot(v, v);
-    if (LENGTH_SQUARED_MIN..=LENGTH_SQUARED_MAX).contains(&square) {
-        v * (1.0 / square.sqrt())
-    } else {
-        fallback
-    }
-}
-
-/// Minus zero to zero. An influence of weight zero, with which batches are filled up, changes nothing else.
-fn unsigned_zeros(v: Vec3) -> Vec3 {
-    v + Vec3::ZERO
 }
