@@ -15,7 +15,7 @@ use crate::asset::TetMesh;
 use complex::Complex;
 use glam::{DVec3, Vec3};
 use lattice::Lattice;
-use solid::{ShellShape, Solid};
+use solid::{ShellShape, Solid, from_lattice, to_lattice};
 use stuff::{Stuffed, stuff};
 use thin::{Offsets, THICKNESS, layers, thicknesses};
 
@@ -98,6 +98,7 @@ pub(crate) fn mesh(
     for index in 0..MOST_TRIES {
         let tried = attempt(&solid, &bvh, &thick, search.cell, search.shift);
         step(0.3 + 0.5 * (index + 1) as f32 / MOST_TRIES as f32)?;
+        eprintln!("try {index} cell {:.5} shift {:.3} tets {} vol {:.4}", search.cell, search.shift, tried.stuffed.tets.len(), tried.volume / search.volume);
         let good = search.learn(&tried);
         if best.as_ref().is_none_or(|b| search.miss(&tried) < search.miss(b)) {
             best = Some(tried);
@@ -113,7 +114,7 @@ pub(crate) fn mesh(
     improve::improve(&mut stuffed, lattice.cell);
     step(0.9)?;
     let skin_volume = search.volume;
-    let positions = stuffed.positions.iter().map(|p| p.as_vec3()).collect();
+    let positions = stuffed.positions.iter().map(|&p| from_lattice(p).as_vec3()).collect();
     let tets = TetMesh::new(positions, stuffed.tets)?;
     let shells = solid.shells.iter().zip(&fates).map(|(s, &f)| s.shell(f)).collect();
     let shell_of_vertex = solid.point_of_vertex.iter().map(|&p| solid.shell_of_point[p as usize]).collect();
@@ -178,7 +179,7 @@ fn first_cell(shells: &[ShellShape], fineness: Fineness) -> f64 {
 }
 
 /// Tets that the skin adds, to a cell squared of its area: seen on many bodies.
-const USUAL_CUT: f64 = 5.0;
+const USUAL_CUT: f64 = 8.0;
 
 /// Solves `N = 12 V / a^3 + k A / a^2` for `a` by halving: the right side only falls.
 fn cell_for(count: f64, volume: f64, area: f64, k: f64) -> f64 {
@@ -265,7 +266,7 @@ impl Search {
             .sum();
         let wanted = if let Fineness::Tets(count) = fineness { Some(count as f64) } else { None };
         let volume = Lattice::new(solid, cell).volume_inside(solid, FINE);
-        Self { wanted, cell, shift: 0.0, volume, area }
+        Self { wanted, cell, shift: -0.05, volume, area }
     }
 
     /// How far a try is from what is wanted: count first, then volume.
@@ -354,7 +355,7 @@ impl Meshed {
             if !thick(tet as u32) {
                 return 1.0;
             }
-            let corners = self.tets.corners(tet);
+            let corners = self.tets.corners(tet).map(to_lattice);
             let inside = |w: &[f64; 4]| {
                 let place: DVec3 = (0..4).map(|k| corners[k] * w[k]).sum();
                 self.bvh.winding(place, crossings) > 0

@@ -8,7 +8,7 @@ use glam::{DVec3, IVec3};
 
 /// Thickness, in cells, that every part is brought to. The lattice has no ball of radius 0.56 without a node in it,
 /// so a limb this thick has a chain of neighbouring nodes inside however it lies; less lets fingers break.
-pub(crate) const THICKNESS: f64 = 1.3;
+pub(crate) const THICKNESS: f64 = 1.15;
 
 /// How far around a node, in cells, patches of skin are joined into one part: a little more than skin is ever moved
 /// outwards (half the thickness). Farther would join fingers well above the web between them.
