@@ -2,9 +2,11 @@
 
 mod aabb;
 mod bench;
+mod bvh;
 mod distance;
 mod embedding;
 mod error;
+pub mod mesher;
 pub mod quality;
 pub mod topology;
 mod update;

@@ -1,0 +1,326 @@
+//! The tets of the lattice that the body passes through, told apart where the body does not hang together.
+//!
+//! Only nodes inside count. A node inside the solid has one copy; where thickened parts overlap it has one for each.
+//! Copies are linked along lattice edges that do not leave the body; a lattice tet is taken once for each group of
+//! its corners that links hold together. Legs, fingers and lips that almost touch share no link, so they share no
+//! tet, and need no finer lattice to stay apart.
+
+use super::super::bvh::{Bvh, Crossing, map_with_scratch};
+use super::lattice::{Lattice, STEPS, direction, opposite, star};
+use super::solid::Solid;
+use super::thin::{Layer, Offsets, depth};
+use super::union::Union;
+use glam::IVec3;
+
+/// No node, no link.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Gaps shorter than this, over the body's size, are rounding between parts that were meant to touch.
+const SEAM: f64 = 1e-5;
+
+/// The offset of a surface met at a slant reaches farther along the edge; no slant counts for more than this.
+const LEAST_COSINE: f64 = 0.4;
+
+/// A cut that a thickened part pushes outwards stays this far, in edges, from the outer node.
+const FARTHEST_CUT: f64 = 0.95;
+
+/// A copy of a lattice node inside the body.
+#[derive(Debug, Clone)]
+pub(crate) struct Inner {
+    pub(crate) node: IVec3,
+    /// Winding number of a node inside the solid; 0 for a layer.
+    pub(crate) winding: i32,
+    /// The skin that the node is near, for a layer.
+    pub(crate) patch: Vec<u32>,
+    /// The copies at the ends of the 14 lattice edges, or `NONE` where the edge leaves the body.
+    pub(crate) links: [u32; 14],
+    /// Where it leaves, as a share of the edge, and by how much that grows as the skin is moved outwards.
+    pub(crate) cuts: [(f64, f64); 14],
+}
+
+/// The lattice's tets in the body, before they are cut.
+#[derive(Debug, Clone)]
+pub(crate) struct Complex {
+    pub(crate) inner: Vec<Inner>,
+    /// Lattice nodes of the inner copies, then of the outer ones.
+    pub(crate) nodes: Vec<IVec3>,
+    /// Positive tets; corners below `inner.len()` are inside.
+    pub(crate) tets: Vec<[u32; 4]>,
+    /// For each outer node, the edges from inside that end in it: inner node and direction.
+    pub(crate) edges_of_outer: Vec<Vec<(u32, u8)>>,
+}
+
+/// What becomes of one end of a lattice edge.
+enum End {
+    Link(u32, u32),
+    Cut(u32, (f64, f64)),
+}
+
+impl Complex {
+    pub(crate) fn new(
+        solid: &Solid,
+        bvh: &Bvh,
+        lattice: &Lattice,
+        offsets: &Offsets,
+        inside: Vec<(IVec3, i32)>,
+        layers: Vec<Layer>,
+    ) -> Self {
+        let mut inner: Vec<Inner> = Vec::with_capacity(inside.len() + layers.len());
+        let solid_nodes = inside.into_iter().map(|(node, winding)| (node, winding, Vec::new()));
+        let layer_nodes = layers.into_iter().map(|l| (l.node, 0, l.patch));
+        for (node, winding, patch) in solid_nodes.chain(layer_nodes) {
+            inner.push(Inner { node, winding, patch, links: [NONE; 14], cuts: [(0.5, 0.0); 14] });
+        }
+        inner.sort_by_key(|i| (key(i.node), i.winding == 0));
+        link(&mut inner, &Edges { solid, bvh, lattice, offsets });
+        let (tets, outer) = tets(&inner);
+        let mut complex =
+            Self { nodes: inner.iter().map(|i| i.node).collect(), inner, tets, edges_of_outer: Vec::new() };
+        complex.name_outer(outer);
+        complex
+    }
+
+    /// Outer corners that hang together through the tets around them become one node.
+    fn name_outer(&mut self, mut union: Union) {
+        let inner = self.inner.len() as u32;
+        let mut name_of_root = vec![NONE; self.inner.len() * 14];
+        for edge in 0..name_of_root.len() as u32 {
+            // Only edges that some tet uses; those were given a root in the tets.
+            let root = union.root(edge);
+            let (from, way) = (edge / 14, (edge % 14) as usize);
+            if self.inner[from as usize].links[way] != NONE {
+                continue;
+            }
+            let name = &mut name_of_root[root as usize];
+            if *name == NONE {
+                *name = inner + self.edges_of_outer.len() as u32;
+                self.edges_of_outer.push(Vec::new());
+                self.nodes.push(self.inner[from as usize].node + STEPS[way]);
+            }
+            self.edges_of_outer[(*name - inner) as usize].push((from, way as u8));
+        }
+        for tet in &mut self.tets {
+            for corner in tet.iter_mut().filter(|c| **c >= inner) {
+                let root = union.root(*corner - inner);
+                *corner = name_of_root[root as usize];
+            }
+        }
+    }
+}
+
+fn key(node: IVec3) -> (i32, i32, i32) {
+    (node.z, node.y, node.x)
+}
+
+/// What an edge is judged by.
+struct Edges<'a> {
+    solid: &'a Solid,
+    bvh: &'a Bvh,
+    lattice: &'a Lattice,
+    offsets: &'a Offsets,
+}
+
+/// Links copies along every lattice edge, and cuts where there is no link.
+fn link(inner: &mut [Inner], edges: &Edges) {
+    let mut groups: Vec<(IVec3, u32, u32)> = Vec::new();
+    let mut first = 0;
+    for group in inner.chunk_by(|a, b| a.node == b.node) {
+        groups.push((group[0].node, first, first + group.len() as u32));
+        first += group.len() as u32;
+    }
+    let copies_at = |node: IVec3| match groups.binary_search_by_key(&key(node), |g| key(g.0)) {
+        Ok(g) => groups[g].1..groups[g].2,
+        Err(_) => 0..0,
+    };
+    let shared: &[Inner] = inner;
+    let ends = map_with_scratch(groups.len(), |g, crossings: &mut Vec<Crossing>| {
+        let (node, from, to) = groups[g];
+        let mut ends: Vec<(u8, End)> = Vec::new();
+        for (way, &step) in STEPS.iter().enumerate() {
+            let others = copies_at(node + step);
+            // An edge with copies at both ends is judged once, from its lower end.
+            if others.is_empty() || key(node) < key(node + step) {
+                edges.judge(shared, from..to, others, way, crossings, &mut ends);
+            }
+        }
+        ends
+    });
+    for (way, end) in ends.into_iter().flatten() {
+        let way = way as usize;
+        match end {
+            End::Link(a, b) => {
+                inner[a as usize].links[way] = b;
+                inner[b as usize].links[opposite(way)] = a;
+            }
+            End::Cut(a, cut) => inner[a as usize].cuts[way] = cut,
+        }
+    }
+}
+
+impl Edges<'_> {
+    fn judge(
+        &self,
+        inner: &[Inner],
+        here: std::ops::Range<u32>,
+        there: std::ops::Range<u32>,
+        way: usize,
+        crossings: &mut Vec<Crossing>,
+        ends: &mut Vec<(u8, End)>,
+    ) {
+        let node = inner[here.start as usize].node;
+        let (start, end) = (self.lattice.place(node), self.lattice.place(node + STEPS[way]));
+        self.bvh.crossings(start, end, crossings);
+        let length = start.distance(end);
+        let seam = SEAM * (self.solid.high - self.solid.low).length() / length;
+        let winding_here = inner[here.start as usize].winding;
+        let exit_here = (winding_here > 0).then(|| first_exit(winding_here, crossings, seam)).flatten();
+        let back: Vec<Crossing> =
+            crossings.iter().rev().map(|c| Crossing { at: 1.0 - c.at, step: -c.step, ..*c }).collect();
+        let winding_there = there.clone().next().map_or(0, |t| inner[t as usize].winding);
+        let exit_there = (winding_there > 0).then(|| first_exit(winding_there, &back, seam)).flatten();
+        let mut taken_here = 0u64;
+        let mut taken_there = 0u64;
+        for a in here.clone() {
+            for b in there.clone() {
+                let (bit_a, bit_b) = (1 << (a - here.start).min(63), 1 << (b - there.start).min(63));
+                if taken_here & bit_a != 0 || taken_there & bit_b != 0 {
+                    continue;
+                }
+                let (p, q) = (&inner[a as usize], &inner[b as usize]);
+                let joined = match (p.winding > 0, q.winding > 0) {
+                    (true, true) => exit_here.is_none() && exit_there.is_none(),
+                    (true, false) => exit_here.is_some_and(|e| has(&q.patch, e.triangle)),
+                    (false, true) => exit_there.is_some_and(|e| has(&p.patch, e.triangle)),
+                    (false, false) => shares(&p.patch, &q.patch) || through(crossings, &p.patch, &q.patch),
+                };
+                if joined {
+                    taken_here |= bit_a;
+                    taken_there |= bit_b;
+                    ends.push((way as u8, End::Link(a, b)));
+                }
+            }
+        }
+        for a in here.clone().filter(|a| taken_here >> (a - here.start).min(63) & 1 == 0) {
+            ends.push((way as u8, End::Cut(a, self.cut(&inner[a as usize], way, exit_here))));
+        }
+        for b in there.clone().filter(|b| taken_there >> (b - there.start).min(63) & 1 == 0) {
+            let way = opposite(way);
+            ends.push((way as u8, End::Cut(b, self.cut(&inner[b as usize], way, exit_there))));
+        }
+    }
+
+    /// Where an edge leaves the body.
+    fn cut(&self, from: &Inner, way: usize, exit: Option<Crossing>) -> (f64, f64) {
+        let (start, end) = (self.lattice.place(from.node), self.lattice.place(from.node + STEPS[way]));
+        let length = start.distance(end);
+        let along = (end - start) / length;
+        if from.winding > 0 {
+            let Some(exit) = exit else { return (0.5, 0.0) };
+            let cosine = self.solid.normal(exit.triangle).dot(along).abs().max(LEAST_COSINE);
+            let place = start.lerp(end, exit.at);
+            let (weights, _) = super::super::bvh::nearest_on(place, self.solid.corners(exit.triangle));
+            let offset = self.offsets.at(self.solid, exit.triangle, weights);
+            let slope = 1.0 / (length * cosine);
+            let at = if offset > 0.0 {
+                (exit.at + offset * slope).min(FARTHEST_CUT.max(exit.at))
+            } else {
+                exit.at
+            };
+            return (at, slope);
+        }
+        let depth_at = |share: f64| depth(self.solid, self.offsets, start.lerp(end, share), &from.patch);
+        let (mut inside, mut outside) = (0.0, 1.0);
+        if depth_at(1.0).0 > 0.0 {
+            // The far end is in the thickened skin too, but belongs to another part.
+            return (0.5, 0.0);
+        }
+        for _ in 0..7 {
+            let middle = (inside + outside) / 2.0;
+            if depth_at(middle).0 > 0.0 { inside = middle } else { outside = middle }
+        }
+        let at = (inside + outside) / 2.0;
+        let cosine = depth_at(at).1.dot(along).abs().max(LEAST_COSINE);
+        (at, 1.0 / (length * cosine))
+    }
+}
+
+/// Where the winding number falls to 0 and stays there for more than a seam.
+fn first_exit(mut winding: i32, crossings: &[Crossing], seam: f64) -> Option<Crossing> {
+    for (k, crossing) in crossings.iter().enumerate() {
+        winding += crossing.step;
+        if winding <= 0 {
+            let back = crossings.get(k + 1).is_some_and(|n| n.step > 0 && n.at - crossing.at < seam);
+            if !back {
+                return Some(*crossing);
+            }
+        }
+    }
+    None
+}
+
+fn has(patch: &[u32], triangle: u32) -> bool {
+    patch.binary_search(&triangle).is_ok()
+}
+
+/// Whether two ordered lists have an element in common.
+fn shares(a: &[u32], b: &[u32]) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Equal => return true,
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+        }
+    }
+    false
+}
+
+/// Whether a segment goes in through one patch and straight out through the other, as through an ear.
+fn through(crossings: &[Crossing], near: &[u32], far: &[u32]) -> bool {
+    let enters = crossings.iter().position(|c| c.step > 0 && has(near, c.triangle));
+    let Some(enters) = enters else { return false };
+    crossings[enters..].iter().find(|c| c.step < 0).is_some_and(|c| has(far, c.triangle))
+}
+
+/// Each lattice tet once for each group of linked corners. An outer corner is named, for now, by the edge of its
+/// first inner neighbour (`inner.len() + 14 * node + direction`); edges to one outer corner of a tet are joined.
+fn tets(inner: &[Inner]) -> (Vec<[u32; 4]>, Union) {
+    let star = star();
+    let base = inner.len() as u32;
+    let mut union = Union::new(inner.len() * 14);
+    let mut tets = Vec::new();
+    for first in 0..base {
+        for ways in &star {
+            let node = inner[first as usize].node;
+            let places = [node, node + STEPS[ways[0]], node + STEPS[ways[1]], node + STEPS[ways[2]]];
+            let mut corners = [first, NONE, NONE, NONE];
+            // Three rounds reach everything that a chain of links within the tet can reach.
+            for _ in 0..3 {
+                for i in 0..4 {
+                    if corners[i] == NONE {
+                        continue;
+                    }
+                    for j in 0..4 {
+                        if corners[j] == NONE {
+                            corners[j] = inner[corners[i] as usize].links[direction(places[j] - places[i])];
+                        }
+                    }
+                }
+            }
+            // Found once from each of its inner corners: the lowest one keeps it.
+            if corners.iter().any(|&c| c < first) {
+                continue;
+            }
+            let mut tet = corners;
+            for j in (0..4).filter(|&j| corners[j] == NONE) {
+                let edges = (0..4).filter(|&i| corners[i] != NONE);
+                let edges = edges.map(|i| corners[i] * 14 + direction(places[j] - places[i]) as u32);
+                let edges: Vec<u32> = edges.collect();
+                edges.windows(2).for_each(|w| union.join(w[0], w[1]));
+                tet[j] = base + edges[0];
+            }
+            tets.push(tet);
+        }
+    }
+    (tets, union)
+}

@@ -1,0 +1,381 @@
+//! From any skin to tets: isosurface stuffing on a body-centred cubic lattice, with thin parts thickened and parts
+//! that nearly touch kept apart.
+
+mod complex;
+mod improve;
+mod lattice;
+mod solid;
+mod stuff;
+mod thin;
+mod union;
+
+use super::bvh::{Bvh, Crossing};
+use super::topology;
+use super::{BodyError, Fate, Fineness, Progress, Shell};
+use crate::asset::TetMesh;
+use complex::Complex;
+use glam::{DVec3, Vec3};
+use lattice::Lattice;
+use solid::{ShellShape, Solid};
+use stuff::{Stuffed, stuff};
+use thin::{Offsets, THICKNESS, layers, thicknesses};
+
+/// What can be asked for.
+const FEWEST: usize = 50;
+const MOST: usize = 10_000_000;
+
+/// A count within this share of the wanted one is good enough: below it the lattice's own luck decides.
+const CLOSE_ENOUGH: f64 = 0.015;
+
+/// Tries at the wanted count; two or three do.
+const MOST_TRIES: usize = 6;
+
+/// The skin is moved by no more than this, in cells, to make the tets' volume the skin's.
+const MOST_SHIFT: f64 = 0.12;
+
+/// Lines for the skin's volume, to a cell.
+const FINE: f64 = 4.0;
+
+/// A shell whose volume is below this, in cells cubed (three tets), is too small to be meshed.
+const SMALL: f64 = 0.25;
+
+/// A shell whose mean thickness (twice its volume over its area) is below this, in cells, is too thin: thickening
+/// would make of a blade or an eyelash something else.
+const THIN: f64 = 0.15;
+
+/// A shell with this share of all volume is the body, however thin or small.
+const MAIN_SHARE: f64 = 0.2;
+
+/// More crossings of lattice lines than this would not fit in memory; the cell is too small for the skin's size.
+const MOST_CROSSINGS: f64 = 2e8;
+
+/// Half cells across the body that a node's coordinates can count with room to spare.
+const MOST_ACROSS: f64 = 1e8;
+
+/// Tets inside a skin, and what is known of how they lie in it.
+pub(crate) struct Meshed {
+    pub(crate) tets: TetMesh,
+    pub(crate) cell: f64,
+    pub(crate) skin_volume: f64,
+    pub(crate) shells: Vec<Shell>,
+    solid: Solid,
+    bvh: Bvh,
+    lattice: Lattice,
+    complex: Complex,
+    /// The tet of the complex that each tet came from.
+    source: Vec<u32>,
+    /// The solid's triangles at each point, as starts and items.
+    touching: (Vec<u32>, Vec<u32>),
+}
+
+/// Meshes a skin.
+pub(crate) fn mesh(
+    positions: &[Vec3],
+    triangles: &[[u32; 3]],
+    fineness: Fineness,
+    progress: Progress,
+) -> Result<Meshed, BodyError> {
+    check(fineness)?;
+    let mut step = |share: f32| if progress(share) { Ok(()) } else { Err(BodyError::Stopped) };
+    step(0.0)?;
+    let mut solid = Solid::new(positions, triangles)?;
+    step(0.1)?;
+    let first = first_cell(&solid.shells, fineness);
+    check_size(&solid, first)?;
+    let fates = fates(&solid.shells, first);
+    if !fates.contains(&Fate::Flesh) {
+        return Err(BodyError::NoVolume { why: "its pieces are all smaller than a cell; ask for more tets" });
+    }
+    solid.keep(&fates.iter().map(|f| *f == Fate::Flesh).collect::<Vec<_>>());
+    solid.refine(first);
+    let bvh = Bvh::new(&solid.points, &solid.triangles);
+    step(0.2)?;
+    // The cell may grow on the way; thickness is known a little beyond what the first one needs.
+    let thick = thicknesses(&solid, &bvh, THICKNESS * first * 1.5);
+    step(0.3)?;
+    let mut search = Search::new(&solid, fineness, first);
+    let mut best: Option<Try> = None;
+    for index in 0..MOST_TRIES {
+        let tried = attempt(&solid, &bvh, &thick, search.cell, search.shift);
+        step(0.3 + 0.5 * (index + 1) as f32 / MOST_TRIES as f32)?;
+        let good = search.learn(&tried);
+        if best.as_ref().is_none_or(|b| search.miss(&tried) < search.miss(b)) {
+            best = Some(tried);
+        }
+        if good {
+            break;
+        }
+    }
+    let Some(Try { lattice, complex, mut stuffed, .. }) = best else { return Err(BodyError::Stopped) };
+    if stuffed.tets.is_empty() {
+        return Err(BodyError::NoVolume { why: "it is thinner than a cell everywhere; ask for more tets" });
+    }
+    improve::improve(&mut stuffed, lattice.cell);
+    step(0.9)?;
+    let skin_volume = search.volume;
+    let positions = stuffed.positions.iter().map(|p| p.as_vec3()).collect();
+    let tets = TetMesh::new(positions, stuffed.tets)?;
+    let shells =
+        solid.shells.iter().zip(&fates).filter(|(s, _)| s.area > 0.0).map(|(s, &f)| s.shell(f)).collect();
+    let touching = touching(&solid);
+    Ok(Meshed {
+        tets,
+        cell: lattice.cell,
+        skin_volume,
+        shells,
+        solid,
+        bvh,
+        lattice,
+        complex,
+        source: stuffed.source,
+        touching,
+    })
+}
+
+fn check(fineness: Fineness) -> Result<(), BodyError> {
+    match fineness {
+        Fineness::Tets(count) if !(FEWEST..=MOST).contains(&count) => Err(BodyError::Setting {
+            what: "a number of tets",
+            value: count as f64,
+            range: "50 to 10,000,000",
+        }),
+        Fineness::Cell(cell) if !(cell.is_finite() && cell > 0.0) => {
+            Err(BodyError::Setting { what: "a cell", value: cell, range: "a length above 0" })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a lattice this fine can be counted and held.
+fn check_size(solid: &Solid, cell: f64) -> Result<(), BodyError> {
+    let across = (solid.high - solid.low).max_element() / cell;
+    let area: f64 = solid.shells.iter().filter(|s| !s.open).map(|s| s.area).sum();
+    let volume: f64 = solid.shells.iter().filter(|s| !s.open).map(|s| s.volume.abs()).sum();
+    let crossings = area / (cell * cell) * FINE * FINE;
+    let tets = 12.0 * volume / (cell * cell * cell);
+    if across > MOST_ACROSS || crossings > MOST_CROSSINGS || tets > 2.0 * MOST as f64 {
+        return Err(BodyError::Setting {
+            what: "a cell",
+            value: cell,
+            range: "a larger one, or ask for fewer tets: this skin would need too many",
+        });
+    }
+    Ok(())
+}
+
+/// A cell that gives about the wanted count: `N = 12 V / a^3` inside, and cut tets at the skin.
+fn first_cell(shells: &[ShellShape], fineness: Fineness) -> f64 {
+    let closed = || shells.iter().filter(|s| !s.open);
+    match fineness {
+        Fineness::Cell(cell) => cell,
+        Fineness::Tets(count) => {
+            let volume: f64 = closed().map(|s| s.volume.abs()).sum();
+            let area: f64 = closed().map(|s| s.area).sum();
+            cell_for(count as f64, volume, area, USUAL_CUT)
+        }
+    }
+}
+
+/// Tets that the skin adds, to a cell squared of its area: seen on many bodies.
+const USUAL_CUT: f64 = 5.0;
+
+/// Solves `N = 12 V / a^3 + k A / a^2` for `a` by halving: the right side only falls.
+fn cell_for(count: f64, volume: f64, area: f64, k: f64) -> f64 {
+    let tets = |a: f64| 12.0 * volume / (a * a * a) + k * area / (a * a);
+    let (mut low, mut high) = (1.0f64, 1.0f64);
+    while tets(low) < count && low > f64::MIN_POSITIVE {
+        low /= 2.0;
+    }
+    while tets(high) > count && high < f64::MAX {
+        high *= 2.0;
+    }
+    for _ in 0..60 {
+        let middle = (low * high).sqrt();
+        if tets(middle) > count { low = middle } else { high = middle }
+    }
+    (low * high).sqrt()
+}
+
+/// Which shells are filled with tets of this size.
+fn fates(shells: &[ShellShape], cell: f64) -> Vec<Fate> {
+    let total: f64 = shells.iter().filter(|s| !s.open).map(|s| s.volume.abs()).sum();
+    let fate = |shell: &ShellShape| {
+        if shell.open {
+            Fate::Open
+        } else if shell.volume.abs() >= MAIN_SHARE * total {
+            Fate::Flesh
+        } else if shell.volume.abs() < SMALL * cell * cell * cell {
+            Fate::Small
+        } else if 2.0 * shell.volume.abs() < THIN * cell * shell.area {
+            Fate::Thin
+        } else {
+            Fate::Flesh
+        }
+    };
+    shells.iter().map(fate).collect()
+}
+
+/// One lattice tried.
+struct Try {
+    lattice: Lattice,
+    complex: Complex,
+    stuffed: Stuffed,
+    volume: f64,
+    shift: f64,
+}
+
+fn attempt(solid: &Solid, bvh: &Bvh, thick: &[f64], cell: f64, shift: f64) -> Try {
+    let lattice = Lattice::new(solid, cell);
+    let thickens = vec![true; solid.shells.len()];
+    let offsets = Offsets::new(solid, thick, cell, &thickens);
+    let inside = lattice.inside(solid);
+    let layers = layers(solid, bvh, &lattice, &offsets);
+    let complex = Complex::new(solid, bvh, &lattice, &offsets, inside, layers);
+    let stuffed = stuff(&complex, &lattice, shift * cell);
+    let volume = volume_of(&stuffed);
+    Try { lattice, complex, stuffed, volume, shift }
+}
+
+fn volume_of(stuffed: &Stuffed) -> f64 {
+    let six_volumes = stuffed.tets.iter().map(|t| {
+        let [a, b, c, d] = t.map(|n| stuffed.positions[n as usize]);
+        (b - a).cross(c - a).dot(d - a)
+    });
+    six_volumes.sum::<f64>() / 6.0
+}
+
+/// The search for a cell that gives the wanted count, and for a shift of the skin that keeps its volume.
+struct Search {
+    wanted: Option<f64>,
+    cell: f64,
+    /// In cells.
+    shift: f64,
+    volume: f64,
+    area: f64,
+}
+
+impl Search {
+    fn new(solid: &Solid, fineness: Fineness, cell: f64) -> Self {
+        let area = (0..solid.triangles.len() as u32)
+            .map(|t| {
+                let [a, b, c] = solid.corners(t);
+                (b - a).cross(c - a).length() / 2.0
+            })
+            .sum();
+        let wanted = if let Fineness::Tets(count) = fineness { Some(count as f64) } else { None };
+        let volume = Lattice::new(solid, cell).volume_inside(solid, FINE);
+        Self { wanted, cell, shift: 0.0, volume, area }
+    }
+
+    /// How far a try is from what is wanted: count first, then volume.
+    fn miss(&self, tried: &Try) -> f64 {
+        let count = self.wanted.map_or(0.0, |w| (tried.stuffed.tets.len() as f64 / w - 1.0).abs());
+        (count - CLOSE_ENOUGH).max(0.0) * 4.0 + (tried.volume / self.volume - 1.0).abs()
+    }
+
+    /// Sets what to try next; whether this try was good enough.
+    fn learn(&mut self, tried: &Try) -> bool {
+        let count = tried.stuffed.tets.len() as f64;
+        let close = self.wanted.is_none_or(|w| (count / w - 1.0).abs() < CLOSE_ENOUGH);
+        let level = (tried.volume / self.volume - 1.0).abs() < 0.003;
+        let more = (self.volume - tried.volume) / self.area / self.cell;
+        let at_limit = tried.shift.abs() >= MOST_SHIFT && more * tried.shift > 0.0;
+        if close && (level || at_limit) {
+            return true;
+        }
+        self.shift = (tried.shift + more).clamp(-MOST_SHIFT, MOST_SHIFT);
+        if let Some(wanted) = self.wanted
+            && !close
+        {
+            let cell = tried.lattice.cell;
+            let inside = 12.0 * self.volume / (cell * cell * cell);
+            let k = ((count - inside) * cell * cell / self.area).max(0.1);
+            // Never more than half as large again at once: thickness is known no farther.
+            self.cell = cell_for(wanted, self.volume, self.area, k).clamp(cell / 1.5, cell * 1.4);
+        }
+        false
+    }
+}
+
+/// The triangles at each point.
+fn touching(solid: &Solid) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0u32; solid.points.len() + 1];
+    solid.triangles.iter().flatten().for_each(|&p| starts[p as usize + 1] += 1);
+    (0..solid.points.len()).for_each(|p| starts[p + 1] += starts[p]);
+    let mut next = starts.clone();
+    let mut items = vec![0u32; solid.triangles.len() * 3];
+    for (t, triangle) in solid.triangles.iter().enumerate() {
+        for &p in triangle {
+            items[next[p as usize] as usize] = t as u32;
+            next[p as usize] += 1;
+        }
+    }
+    (starts, items)
+}
+
+impl Meshed {
+    /// Whether a vertex of the skin lies on the part of the body that a tet belongs to, and not on another that is
+    /// near it in space. Vertices of shells without flesh may ride on any.
+    pub(crate) fn belongs(&self, vertex: usize, tet: u32, crossings: &mut Vec<Crossing>) -> bool {
+        let point = self.solid.point_of_vertex[vertex] as usize;
+        let around = &self.touching.1[self.touching.0[point] as usize..self.touching.0[point + 1] as usize];
+        if around.is_empty() {
+            return true;
+        }
+        let place = self.solid.points[point];
+        let corners = self.complex.tets[self.source[tet as usize] as usize];
+        let inner = corners.iter().filter_map(|&c| self.complex.inner.get(c as usize));
+        inner.into_iter().any(|node| {
+            if node.winding == 0 {
+                return around.iter().any(|t| node.patch.binary_search(t).is_ok());
+            }
+            // From the node to the vertex without leaving the solid, save through the vertex's own triangles.
+            self.bvh.crossings(self.lattice.place(node.node), place, crossings);
+            let mut winding = node.winding;
+            for crossing in crossings.iter() {
+                winding += crossing.step;
+                if winding <= 0 {
+                    return around.binary_search(&crossing.triangle).is_ok();
+                }
+            }
+            true
+        })
+    }
+
+    /// How much of each tet the skin encloses. Only tets of thickened parts are less than full.
+    pub(crate) fn fill(&self) -> Vec<f32> {
+        let thick = |tet: u32| {
+            let corners = self.complex.tets[self.source[tet as usize] as usize];
+            corners.iter().filter_map(|&c| self.complex.inner.get(c as usize)).any(|n| n.winding == 0)
+        };
+        super::bvh::map_with_scratch(self.tets.tets().len(), |tet, crossings: &mut Vec<Crossing>| {
+            if !thick(tet as u32) {
+                return 1.0;
+            }
+            let corners = self.tets.corners(tet);
+            let inside = |w: &[f64; 4]| {
+                let place: DVec3 = (0..4).map(|k| corners[k] * w[k]).sum();
+                self.bvh.winding(place, crossings) > 0
+            };
+            let points = sample_points();
+            let share = points.iter().map(inside).filter(|&i| i).count() as f32 / points.len() as f32;
+            // Flesh that no point hit is still flesh.
+            share.max(0.5 / points.len() as f32)
+        })
+    }
+}
+
+/// Points spread evenly over a tet, as weights of its corners.
+fn sample_points() -> Vec<[f64; 4]> {
+    const STEPS: usize = 5;
+    let mut points = Vec::new();
+    for i in 0..STEPS {
+        for j in 0..STEPS - i {
+            for k in 0..STEPS - i - j {
+                let l = STEPS - 1 - i - j - k;
+                points.push([i, j, k, l].map(|n| (n as f64 + 0.25) / STEPS as f64));
+            }
+        }
+    }
+    points
+}

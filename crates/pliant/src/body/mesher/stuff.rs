@@ -1,0 +1,331 @@
+//! Cutting the lattice's tets where the body ends (Labelle & Shewchuk 2007, Isosurface Stuffing).
+
+use super::complex::{Complex, NONE};
+use super::lattice::{LONG, Lattice, STEPS, direction};
+use glam::{DVec3, IVec3};
+
+/// A cut nearer to a node than this share of a long or a short edge moves the node onto the skin instead: shorter
+/// edges would make flat tets. The paper's values for its bound on the dihedral angles (10.7 to 164.8 degrees).
+const NEAR_LONG: f64 = 0.24999;
+const NEAR_SHORT: f64 = 0.41189;
+
+fn near(way: usize) -> f64 {
+    if way < LONG { NEAR_LONG } else { NEAR_SHORT }
+}
+
+/// Tets that end at the skin.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stuffed {
+    pub(crate) positions: Vec<DVec3>,
+    pub(crate) tets: Vec<[u32; 4]>,
+    /// The tet of the complex that each came from.
+    pub(crate) source: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    In,
+    On,
+    Out,
+}
+
+/// What is decided about the nodes before tets are cut.
+struct Warp<'a> {
+    complex: &'a Complex,
+    lattice: &'a Lattice,
+    /// By inner node and direction: where the edge is cut.
+    cuts: Vec<[f64; 14]>,
+    sides: Vec<Side>,
+    positions: Vec<DVec3>,
+}
+
+/// Cuts a complex at the skin moved outwards by `shift`.
+pub(crate) fn stuff(complex: &Complex, lattice: &Lattice, shift: f64) -> Stuffed {
+    let cut = |(at, slope): (f64, f64)| (at + slope * shift).clamp(0.0, 1.0);
+    let mut sides = vec![Side::In; complex.inner.len()];
+    sides.resize(complex.nodes.len(), Side::Out);
+    let mut warp = Warp {
+        complex,
+        lattice,
+        cuts: complex.inner.iter().map(|i| i.cuts.map(cut)).collect(),
+        sides,
+        positions: complex.nodes.iter().map(|&n| lattice.place(n)).collect(),
+    };
+    (0..complex.inner.len()).for_each(|node| warp.settle_inner(node));
+    (0..complex.edges_of_outer.len()).for_each(|outer| warp.settle_outer(outer));
+    warp.tets()
+}
+
+impl Warp<'_> {
+    /// Moves a node inside onto the skin if a cut is near it, unless the body hangs together through it: a limb one
+    /// node thick would lose it, and fingers would wear away from the tip. Then near cuts are pushed out instead.
+    fn settle_inner(&mut self, node: usize) {
+        let inner = &self.complex.inner[node];
+        let is_cut = |way: usize| inner.links[way] == NONE;
+        let too_near = |w: &Self, way: usize| is_cut(way) && w.cuts[node][way] < near(way);
+        if !(0..14).any(|way| too_near(self, way)) {
+            return;
+        }
+        let neighbours: Vec<u32> = inner
+            .links
+            .iter()
+            .copied()
+            .filter(|&n| n != NONE && self.sides[n as usize] == Side::In)
+            .collect();
+        if neighbours.len() > 2 && self.hang_together(&neighbours) {
+            let length = |way: usize| if way < LONG { 1.0 } else { 0.75f64.sqrt() };
+            let distance = |way: &usize| self.cuts[node][*way] * length(*way);
+            let nearest =
+                (0..14).filter(|&way| too_near(self, way)).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            if let Some(way) = nearest {
+                self.move_onto_skin(node, node, way);
+            }
+            return;
+        }
+        for way in 0..14 {
+            self.cuts[node][way] = self.cuts[node][way].max(near(way));
+        }
+    }
+
+    /// The same for a node outside: it may not join parts that do not hang together.
+    fn settle_outer(&mut self, outer: usize) {
+        let edges: Vec<(u32, u8)> = self.complex.edges_of_outer[outer]
+            .iter()
+            .copied()
+            .filter(|e| self.sides[e.0 as usize] == Side::In)
+            .collect();
+        let left = |w: &Self, e: &(u32, u8)| 1.0 - w.cuts[e.0 as usize][e.1 as usize];
+        let nearest = edges
+            .iter()
+            .filter(|e| left(self, e) < near(e.1 as usize))
+            .min_by(|a, b| left(self, a).total_cmp(&left(self, b)));
+        let Some(&(from, way)) = nearest else { return };
+        let mut neighbours: Vec<u32> = edges.iter().map(|e| e.0).collect();
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        if self.hang_together(&neighbours) {
+            self.move_onto_skin(self.complex.inner.len() + outer, from as usize, way as usize);
+            return;
+        }
+        for (from, way) in edges {
+            let cut = &mut self.cuts[from as usize][way as usize];
+            *cut = cut.min(1.0 - near(way as usize));
+        }
+    }
+
+    fn move_onto_skin(&mut self, node: usize, from: usize, way: usize) {
+        self.positions[node] = self.cut_place(from, way);
+        self.sides[node] = Side::On;
+    }
+
+    /// Where an edge is cut. The node it starts from is still inside, so it has not been moved.
+    fn cut_place(&self, from: usize, way: usize) -> DVec3 {
+        let start = self.lattice.place(self.complex.nodes[from]);
+        start + STEPS[way].as_dvec3() * (self.lattice.cell / 2.0 * self.cuts[from][way])
+    }
+
+    /// Whether nodes are joined by links among themselves.
+    fn hang_together(&self, nodes: &[u32]) -> bool {
+        let mut reached = vec![false; nodes.len()];
+        reached[0] = true;
+        let mut stack = vec![nodes[0]];
+        while let Some(node) = stack.pop() {
+            for other in self.complex.inner[node as usize].links {
+                if let Ok(k) = nodes.binary_search(&other)
+                    && !reached[k]
+                {
+                    reached[k] = true;
+                    stack.push(other);
+                }
+            }
+        }
+        !reached.contains(&false)
+    }
+
+    /// The tets that remain inside.
+    fn tets(&self) -> Stuffed {
+        let mut build = Builder {
+            warp: self,
+            vertex_of_node: vec![NONE; self.complex.nodes.len()],
+            vertex_of_cut: vec![NONE; self.complex.inner.len() * 14],
+            out: Stuffed::default(),
+        };
+        for (index, tet) in self.complex.tets.iter().enumerate() {
+            build.tet(index as u32, *tet);
+        }
+        build.out
+    }
+}
+
+/// A corner of a cut tet: a node, or the cut of the edge between two.
+#[derive(Debug, Clone, Copy)]
+enum Corner {
+    Node(u32),
+    Cut(u32, u32),
+}
+
+struct Builder<'a> {
+    warp: &'a Warp<'a>,
+    vertex_of_node: Vec<u32>,
+    vertex_of_cut: Vec<u32>,
+    out: Stuffed,
+}
+
+impl Builder<'_> {
+    fn tet(&mut self, source: u32, tet: [u32; 4]) {
+        let side = |n: u32| self.warp.sides[n as usize];
+        let of = |wanted: Side| tet.into_iter().filter(move |&n| side(n) == wanted).collect::<Vec<u32>>();
+        let (inside, on, out) = (of(Side::In), of(Side::On), of(Side::Out));
+        use Corner::{Cut, Node};
+        match (inside.as_slice(), out.as_slice()) {
+            ([], _) => {}
+            (_, []) => self.emit(source, tet.map(Node)),
+            // One node inside: a smaller tet.
+            (&[p], _) => {
+                self.emit(source, tet.map(|n| if side(n) == Side::Out { Cut(p, n) } else { Node(n) }))
+            }
+            // A pyramid on a cut face.
+            (&[p, q], &[m]) => {
+                let (p, q) = self.ordered(p, q, m);
+                self.emit(source, [Node(on[0]), Node(p), Node(q), Cut(q, m)]);
+                self.emit(source, [Node(on[0]), Node(p), Cut(q, m), Cut(p, m)]);
+            }
+            // A wedge: the edge inside against the quadrilateral of four cuts.
+            (&[p, q], &[m, n]) => {
+                let pillars = [(Node(p), Node(q)), (Cut(p, m), Cut(q, m)), (Cut(p, n), Cut(q, n))];
+                let p_first_at = |x: u32| self.ordered(p, q, x).0 == p;
+                let orders = acyclic(|order| {
+                    let before = |i: usize, j: usize| place(order, i) < place(order, j);
+                    before(0, 1) == p_first_at(m) && before(0, 2) == p_first_at(n)
+                });
+                let best = self.best(&orders, &pillars);
+                self.prism(source, &pillars, best);
+            }
+            (&[p, q, r], &[m]) => {
+                let pillars = [p, q, r].map(|n| (Node(n), Cut(n, m)));
+                let nodes = [p, q, r];
+                let orders = acyclic(|order| {
+                    [(0, 1), (0, 2), (1, 2)].iter().all(|&(i, j)| {
+                        let i_first = self.ordered(nodes[i], nodes[j], m).0 == nodes[i];
+                        (place(order, i) < place(order, j)) == i_first
+                    })
+                });
+                let best = self.best(&orders, &pillars);
+                self.prism(source, &pillars, best);
+            }
+            _ => {}
+        }
+    }
+
+    /// Which of two nodes inside has the diagonal of the quadrilateral that the cuts towards `m` leave of their
+    /// face. It depends on the face alone, so the tets on both sides of it agree; and three faces of a tet never go
+    /// round in a circle, which could not be filled.
+    fn ordered(&self, p: u32, q: u32, m: u32) -> (u32, u32) {
+        let at = |n: u32| self.warp.complex.nodes[n as usize];
+        let p_first = if direction(at(q) - at(p)) < LONG {
+            even(at(p))
+        } else {
+            (direction(at(m) - at(p)) < LONG) == LONG_FIRST
+        };
+        if p_first { (p, q) } else { (q, p) }
+    }
+
+    /// Of several ways to cut a prism, that with the best worst tet.
+    fn best(&self, orders: &[[usize; 3]], pillars: &[(Corner, Corner); 3]) -> [usize; 3] {
+        let worst = |order: &[usize; 3]| {
+            let tets = split(pillars, *order);
+            let quality = |tet: [Corner; 4]| shape(tet.map(|c| self.place(c)));
+            tets.into_iter().map(quality).fold(f64::INFINITY, f64::min)
+        };
+        match orders {
+            [only] => *only,
+            _ => *orders.iter().max_by(|a, b| worst(a).total_cmp(&worst(b))).unwrap_or(&[0, 1, 2]),
+        }
+    }
+
+    fn prism(&mut self, source: u32, pillars: &[(Corner, Corner); 3], order: [usize; 3]) {
+        for tet in split(pillars, order) {
+            self.emit(source, tet);
+        }
+    }
+
+    fn place(&self, corner: Corner) -> DVec3 {
+        match corner {
+            Corner::Node(n) => self.warp.positions[n as usize],
+            Corner::Cut(from, to) => self.warp.cut_place(from as usize, self.way(from, to)),
+        }
+    }
+
+    fn way(&self, from: u32, to: u32) -> usize {
+        direction(self.warp.complex.nodes[to as usize] - self.warp.complex.nodes[from as usize])
+    }
+
+    /// Where the corner would be in an unmoved lattice cut in the middle: which way round a tet goes is read from
+    /// that, so that a tet turned inside out by its real corners shows as such.
+    fn lattice_place(&self, corner: Corner) -> DVec3 {
+        let at = |n: u32| self.warp.complex.nodes[n as usize].as_dvec3();
+        match corner {
+            Corner::Node(n) => at(n),
+            Corner::Cut(from, to) => (at(from) + at(to)) / 2.0,
+        }
+    }
+
+    fn emit(&mut self, source: u32, corners: [Corner; 4]) {
+        let mut tet = corners.map(|corner| self.vertex(corner));
+        let [a, b, c, d] = corners.map(|corner| self.lattice_place(corner));
+        if (b - a).cross(c - a).dot(d - a) < 0.0 {
+            tet.swap(2, 3);
+        }
+        self.out.tets.push(tet);
+        self.out.source.push(source);
+    }
+
+    fn vertex(&mut self, corner: Corner) -> u32 {
+        let place = self.place(corner);
+        let known = match corner {
+            Corner::Node(n) => &mut self.vertex_of_node[n as usize],
+            Corner::Cut(from, to) => {
+                let way =
+                    direction(self.warp.complex.nodes[to as usize] - self.warp.complex.nodes[from as usize]);
+                &mut self.vertex_of_cut[from as usize * 14 + way]
+            }
+        };
+        if *known == NONE {
+            *known = self.out.positions.len() as u32;
+            self.out.positions.push(place);
+        }
+        *known
+    }
+}
+
+/// On a face with one long and one short cut edge, whether the node at the long one has the diagonal.
+const LONG_FIRST: bool = false;
+
+/// Of the two ends of a long edge, one is even.
+fn even(node: IVec3) -> bool {
+    (node.x.div_euclid(2) + node.y.div_euclid(2) + node.z.div_euclid(2)) & 1 == 0
+}
+
+/// The orders of three pillars that a rule allows. Every order fills a prism: its diagonals go from the foot of an
+/// earlier pillar to the top of a later one.
+fn acyclic(allowed: impl Fn(&[usize; 3]) -> bool) -> Vec<[usize; 3]> {
+    const ALL: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    ALL.into_iter().filter(|order| allowed(order)).collect()
+}
+
+fn place(order: &[usize; 3], pillar: usize) -> usize {
+    order.iter().position(|&p| p == pillar).unwrap_or(3)
+}
+
+/// A prism between three pillars as three tets.
+fn split(pillars: &[(Corner, Corner); 3], order: [usize; 3]) -> [[Corner; 4]; 3] {
+    let [x, y, z] = order.map(|k| pillars[k]);
+    [[x.0, y.0, z.0, z.1], [x.0, y.0, y.1, z.1], [x.0, x.1, y.1, z.1]]
+}
+
+/// Volume over the cube of the root mean square edge: 0 when flat, largest when regular.
+pub(crate) fn shape([a, b, c, d]: [DVec3; 4]) -> f64 {
+    let volume = (b - a).cross(c - a).dot(d - a).abs();
+    let squares: f64 = [b - a, c - a, d - a, c - b, d - b, d - c].iter().map(|e| e.length_squared()).sum();
+    volume / (squares * squares.sqrt())
+}

@@ -1,0 +1,182 @@
+//! Parts thinner than a cell are meshed thicker than they are, so that the lattice does not step over them.
+
+use super::super::bvh::{Bvh, Nearest, map_with_scratch, nearest_on};
+use super::lattice::Lattice;
+use super::solid::Solid;
+use super::union::Union;
+use glam::{DVec3, IVec3};
+
+/// Thickness, in cells, that every part is brought to. The lattice has no ball of radius 0.56 without a node in it,
+/// so a limb this thick has a chain of neighbouring nodes inside however it lies; less lets fingers break.
+pub(crate) const THICKNESS: f64 = 1.3;
+
+/// How far around a node, in cells, patches of skin are joined into one part: a little more than skin is ever moved
+/// outwards (half the thickness). Farther would join fingers well above the web between them.
+const REACH: f64 = 0.7;
+
+/// How thick the solid is under each triangle, infinite from `limit` on.
+pub(crate) fn thicknesses(solid: &Solid, bvh: &Bvh, limit: f64) -> Vec<f64> {
+    let hair = 1e-6 * (solid.high - solid.low).length();
+    map_with_scratch(solid.triangles.len(), |t, crossings: &mut Vec<_>| {
+        let t = t as u32;
+        let [a, b, c] = solid.corners(t);
+        let middle = (a + b + c) / 3.0;
+        let normal = solid.normal(t);
+        bvh.crossings(middle, middle - normal * limit, crossings);
+        let mut winding = 1;
+        for crossing in crossings.iter().filter(|c| c.triangle != t) {
+            winding += crossing.step;
+            if winding <= 0 {
+                let thickness = crossing.at * limit;
+                // A wall inside another shell is not where the body ends.
+                let hidden = bvh.winding(middle + normal * hair, crossings) > 0;
+                return if hidden { f64::INFINITY } else { thickness };
+            }
+        }
+        f64::INFINITY
+    })
+}
+
+/// How far the skin is moved outwards, at each point, for a lattice of `cell`.
+pub(crate) struct Offsets {
+    at_point: Vec<f64>,
+}
+
+impl Offsets {
+    /// `thickens` says for each shell whether it is.
+    pub(crate) fn new(solid: &Solid, thicknesses: &[f64], cell: f64, thickens: &[bool]) -> Self {
+        let wanted = THICKNESS * cell;
+        let mut sums = vec![(0.0f64, 0.0f64); solid.points.len()];
+        for (t, triangle) in solid.triangles.iter().enumerate() {
+            let [a, b, c] = solid.corners(t as u32);
+            let area = (b - a).cross(c - a).length();
+            let thickens = thickens[solid.shell_of_triangle[t] as usize];
+            let lack = if thickens { (wanted - thicknesses[t]).max(0.0) / 2.0 } else { 0.0 };
+            for &p in triangle {
+                sums[p as usize].0 += area * lack;
+                sums[p as usize].1 += area;
+            }
+        }
+        Self { at_point: sums.iter().map(|&(sum, area)| if area > 0.0 { sum / area } else { 0.0 }).collect() }
+    }
+
+    /// At a place on a triangle.
+    pub(crate) fn at(&self, solid: &Solid, triangle: u32, weights: [f64; 3]) -> f64 {
+        let points = solid.triangles[triangle as usize];
+        (0..3).map(|k| weights[k] * self.at_point[points[k] as usize]).sum()
+    }
+
+    fn largest(&self, triangle: &[u32; 3]) -> f64 {
+        triangle.iter().map(|&p| self.at_point[p as usize]).fold(0.0, f64::max)
+    }
+}
+
+/// A node that only the thickened skin reaches, with the patch of skin that reaches it. Two fingers side by side give
+/// one node two layers: they overlap in space and are still two.
+#[derive(Debug, Clone)]
+pub(crate) struct Layer {
+    pub(crate) node: IVec3,
+    /// In order.
+    pub(crate) patch: Vec<u32>,
+}
+
+/// The layers of all nodes that the thickened skin reaches from outside, in order of z, y, x.
+pub(crate) fn layers(solid: &Solid, bvh: &Bvh, lattice: &Lattice, offsets: &Offsets) -> Vec<Layer> {
+    let nodes = reached(solid, lattice, offsets);
+    let found = map_with_scratch(nodes.len(), |k, near: &mut Vec<Nearest>| {
+        let place = lattice.place(nodes[k]);
+        near.clear();
+        bvh.near(place, REACH * lattice.cell, |n| near.push(n));
+        near.sort_unstable_by_key(|n| n.triangle);
+        let mut layers = Vec::new();
+        for patch in patches(solid, near) {
+            if reaches(solid, offsets, place, &patch) {
+                layers.push(Layer { node: nodes[k], patch: patch.iter().map(|n| n.triangle).collect() });
+            }
+        }
+        layers
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// Nodes within the offset of some triangle, on either side.
+fn reached(solid: &Solid, lattice: &Lattice, offsets: &Offsets) -> Vec<IVec3> {
+    let mut nodes = Vec::new();
+    for (t, triangle) in solid.triangles.iter().enumerate() {
+        let reach = offsets.largest(triangle);
+        if reach <= 0.0 {
+            continue;
+        }
+        let corners = solid.corners(t as u32);
+        let low = lattice.coordinates(corners[0].min(corners[1]).min(corners[2]) - reach);
+        let high = lattice.coordinates(corners[0].max(corners[1]).max(corners[2]) + reach);
+        for odd in 0..2 {
+            let first = |c: f64| ((c - f64::from(odd)) / 2.0).ceil() as i32;
+            let last = |c: f64| ((c - f64::from(odd)) / 2.0).floor() as i32;
+            for z in first(low.z)..=last(high.z) {
+                for y in first(low.y)..=last(high.y) {
+                    for x in first(low.x)..=last(high.x) {
+                        let node = IVec3::new(x, y, z) * 2 + odd;
+                        let place = lattice.place(node);
+                        let (weights, nearest) = nearest_on(place, corners);
+                        if nearest.distance(place) < offsets.at(solid, t as u32, weights) {
+                            nodes.push(node);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    nodes.sort_unstable_by_key(|n| (n.z, n.y, n.x));
+    nodes.dedup();
+    nodes
+}
+
+/// Triangles grouped by what they share points with, each group in order.
+fn patches(solid: &Solid, near: &[Nearest]) -> Vec<Vec<Nearest>> {
+    let mut union = Union::new(near.len());
+    let mut touches: Vec<(u32, u32)> = Vec::with_capacity(near.len() * 3);
+    for (k, n) in near.iter().enumerate() {
+        touches.extend(solid.triangles[n.triangle as usize].map(|p| (p, k as u32)));
+    }
+    touches.sort_unstable();
+    touches.windows(2).filter(|w| w[0].0 == w[1].0).for_each(|w| union.join(w[0].1, w[1].1));
+    let mut patch_of_root = vec![usize::MAX; near.len()];
+    let mut patches: Vec<Vec<Nearest>> = Vec::new();
+    for (k, n) in near.iter().enumerate() {
+        let patch = &mut patch_of_root[union.root(k as u32) as usize];
+        if *patch == usize::MAX {
+            *patch = patches.len();
+            patches.push(Vec::new());
+        }
+        patches[*patch].push(*n);
+    }
+    patches
+}
+
+/// Whether a patch, seen from its outer side, comes as near as it is moved outwards.
+fn reaches(solid: &Solid, offsets: &Offsets, place: DVec3, patch: &[Nearest]) -> bool {
+    let Some(best) = patch.iter().min_by(|a, b| a.distance.total_cmp(&b.distance)) else { return false };
+    if best.distance >= offsets.at(solid, best.triangle, best.weights) {
+        return false;
+    }
+    // At an edge or a corner the triangles that share it decide together.
+    let same = best.distance * (1.0 + 1e-9);
+    let normal: DVec3 = patch.iter().filter(|n| n.distance <= same).map(|n| solid.normal(n.triangle)).sum();
+    let corners = solid.corners(best.triangle);
+    let nearest: DVec3 = (0..3).map(|k| corners[k] * best.weights[k]).sum();
+    (place - nearest).dot(normal) > 0.0
+}
+
+/// How far inside the thickened patch a place is (below 0: outside), and the way out of it.
+pub(crate) fn depth(solid: &Solid, offsets: &Offsets, place: DVec3, patch: &[u32]) -> (f64, DVec3) {
+    let mut best = (f64::INFINITY, 0.0, DVec3::ZERO);
+    for &triangle in patch {
+        let (weights, nearest) = nearest_on(place, solid.corners(triangle));
+        let distance = nearest.distance(place);
+        if distance < best.0 {
+            best = (distance, offsets.at(solid, triangle, weights), (place - nearest).normalize_or_zero());
+        }
+    }
+    (best.1 - best.0, best.2)
+}
