@@ -18,7 +18,7 @@ const SHORTER: f64 = 1e-7;
 const ON_FACE: f64 = 1e-9;
 /// How much farther than remembered a way may lead: slots beyond are forgotten anyhow, and a little more keeps
 /// the ways to the last ones straight.
-const SLACK: f64 = 1.1;
+const SLACK: f64 = 1.25;
 
 /// Who touches whom, made once for all bones.
 pub(super) struct Graph<'a> {
@@ -174,7 +174,8 @@ impl Field {
             let face = topology::FACES[own].map(|c| corners[c]);
             let [a, b, c] = face.map(|n| graph.positions[n as usize] - here);
             let volume = a.cross(b).dot(c);
-            let shares = [line.cross(b).dot(c), a.cross(line).dot(c), a.cross(b).dot(line)].map(|s| s / volume);
+            let shares =
+                [line.cross(b).dot(c), a.cross(line).dot(c), a.cross(b).dot(line)].map(|s| s / volume);
             let sum = shares[0] + shares[1] + shares[2];
             // An origin short of the face is another bone's piece in a fold of the body over itself, or a seed's.
             let through_face = sum >= 1.0 - ON_FACE && shares.iter().all(|&s| s >= -ON_FACE * sum);

@@ -16,7 +16,7 @@ use march::{Field, Graph};
 const LABELS: usize = 1 << 22;
 /// Bones followed at once, for threads to share. More are followed farther than need be: only those before them tell
 /// how far is far enough.
-const BATCH: usize = 32;
+const BATCH: usize = 8;
 /// Vertices of an island that are asked which bone is nearest; more add nothing but time.
 const ASKED: usize = 64;
 
@@ -158,7 +158,8 @@ impl InsideDistances {
         for (piece, vertices) in riders.into_iter().enumerate().filter(|(_, v)| !v.is_empty()) {
             let asked = vertices.iter().step_by(vertices.len().div_ceil(ASKED));
             let points: Vec<DVec3> = asked.map(|&v| positions[v as usize].as_dvec3()).collect();
-            let far = |bone: &Bone| points.iter().map(|p| bone.distance(*p)).sum::<f64>() / points.len() as f64;
+            let far =
+                |bone: &Bone| points.iter().map(|p| bone.distance(*p)).sum::<f64>() / points.len() as f64;
             let all = bones.bones().iter().enumerate().map(|(index, (slot, bone))| Near {
                 distance: far(bone).max(bones.smallest()).min(f64::from(f32::MAX)) as f32,
                 bone: index as u32,

@@ -106,7 +106,8 @@ fn follow(graph: &Graph, hits: Vec<Hit>, home: Option<u32>) -> Vec<Hit> {
         covered = path.last().map_or(covered, |h| h.to);
     }
     // The bone may leave the body and come back.
-    while let Some(first) = hits.iter().position(|h| h.to > covered + ROUNDING && h.from > covered - ROUNDING) {
+    while let Some(first) = hits.iter().position(|h| h.to > covered + ROUNDING && h.from > covered - ROUNDING)
+    {
         let start = hits[first].from;
         let mut best: Vec<Hit> = Vec::new();
         let reached = |path: &[Hit]| path.last().map_or(-1.0, |h| h.to);
@@ -132,7 +133,8 @@ fn walk(graph: &Graph, hits: &[Hit], first: Hit, path: &mut Vec<Hit>) {
     path.push(at);
     loop {
         let own = graph.mesh.tets()[at.tet as usize];
-        let shared = |hit: &Hit| graph.mesh.tets()[hit.tet as usize].iter().filter(|n| own.contains(n)).count();
+        let shared =
+            |hit: &Hit| graph.mesh.tets()[hit.tet as usize].iter().filter(|n| own.contains(n)).count();
         let onwards = hits.iter().filter(|h| h.from <= at.to + 2.0 * ROUNDING && h.to > at.to + ROUNDING);
         let best = onwards.filter(|h| shared(h) > 0).min_by_key(|h| (4 - shared(h), h.tet));
         let Some(&best) = best else { return };
@@ -163,7 +165,9 @@ pub(super) fn seed_inside(field: &mut Field, graph: &Graph, bone: &Bone, path: &
 /// Seeds a field with a bone that lies outside: the nearest of some nodes, and all around it, see it through the air.
 pub(super) fn seed_outside(field: &mut Field, graph: &Graph, bone: &Bone, nodes: impl Iterator<Item = u32>) {
     let distance = |n: &u32| bone.distance(graph.positions[*n as usize]);
-    let Some(nearest) = nodes.min_by(|a, b| distance(a).total_cmp(&distance(b)).then(a.cmp(b))) else { return };
+    let Some(nearest) = nodes.min_by(|a, b| distance(a).total_cmp(&distance(b)).then(a.cmp(b))) else {
+        return;
+    };
     for &tet in graph.tets_of(nearest as usize) {
         for node in graph.mesh.tets()[tet as usize] {
             field.seed(node, graph.positions[node as usize], Origin::segment(bone.start, bone.end));
