@@ -1,8 +1,8 @@
 use super::*;
-use glam::{DVec3, Vec3};
 use crate::asset::Skeleton;
 use crate::asset::{Joint, Local};
 use glam::DAffine3;
+use glam::{DVec3, Vec3};
 use proptest::prelude::*;
 
 fn skeleton(offsets: &[(Option<u32>, DVec3)]) -> Skeleton {
