@@ -80,6 +80,15 @@ impl Complex {
         complex
     }
 
+    /// The body of each inner node: what links hold together.
+    pub(crate) fn bodies(&self) -> Vec<u32> {
+        let mut union = Union::new(self.inner.len());
+        for (node, inner) in self.inner.iter().enumerate() {
+            inner.links.iter().filter(|&&l| l != NONE).for_each(|&l| union.join(node as u32, l));
+        }
+        (0..self.inner.len() as u32).map(|node| union.root(node)).collect()
+    }
+
     /// Outer corners that hang together through the tets around them become one node.
     fn name_outer(&mut self, mut union: Union) {
         let inner = self.inner.len() as u32;

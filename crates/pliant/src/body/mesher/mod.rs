@@ -27,7 +27,14 @@ const MOST: usize = 10_000_000;
 const CLOSE_ENOUGH: f64 = 0.015;
 
 /// Tries at the wanted count; two or three do.
-const MOST_TRIES: usize = 6;
+const MOST_TRIES: usize = 8;
+
+/// The shift that most bodies need, in cells, where the search starts.
+const USUAL_SHIFT: f64 = -0.05;
+
+/// Cuttings tried for the skin's volume, and the share of it that is near enough.
+const MOST_LEVELLINGS: usize = 5;
+const LEVEL: f64 = 0.002;
 
 /// The skin is moved by no more than this, in cells, to make the tets' volume the skin's.
 const MOST_SHIFT: f64 = 0.12;
@@ -98,7 +105,6 @@ pub(crate) fn mesh(
     for index in 0..MOST_TRIES {
         let tried = attempt(&solid, &bvh, &thick, search.cell, search.shift);
         step(0.3 + 0.5 * (index + 1) as f32 / MOST_TRIES as f32)?;
-        eprintln!("try {index} cell {:.5} shift {:.3} tets {} vol {:.4}", search.cell, search.shift, tried.stuffed.tets.len(), tried.volume / search.volume);
         let good = search.learn(&tried);
         if best.as_ref().is_none_or(|b| search.miss(&tried) < search.miss(b)) {
             best = Some(tried);
@@ -107,13 +113,16 @@ pub(crate) fn mesh(
             break;
         }
     }
-    let Some(Try { lattice, complex, mut stuffed, .. }) = best else { return Err(BodyError::Stopped) };
+    let Some(Try { lattice, complex, mut stuffed, shift }) = best else { return Err(BodyError::Stopped) };
+    let skin_volume = search.volume;
+    level(&mut stuffed, &complex, &lattice, shift, skin_volume, search.area);
+    let bodies = complex.bodies();
+    stuffed.sweep(|source| complex.tets[source as usize].iter().find_map(|&c| bodies.get(c as usize)).copied().unwrap_or(0));
     if stuffed.tets.is_empty() {
         return Err(BodyError::NoVolume { why: "it is thinner than a cell everywhere; ask for more tets" });
     }
     improve::improve(&mut stuffed, lattice.cell);
     step(0.9)?;
-    let skin_volume = search.volume;
     let positions = stuffed.positions.iter().map(|&p| from_lattice(p).as_vec3()).collect();
     let tets = TetMesh::new(positions, stuffed.tets)?;
     let shells = solid.shells.iter().zip(&fates).map(|(s, &f)| s.shell(f)).collect();
@@ -222,31 +231,43 @@ struct Try {
     lattice: Lattice,
     complex: Complex,
     stuffed: Stuffed,
-    volume: f64,
+    /// In cells.
     shift: f64,
 }
 
 fn attempt(solid: &Solid, bvh: &Bvh, thick: &[f64], cell: f64, shift: f64) -> Try {
     let lattice = Lattice::new(solid, cell);
-    let thickens = vec![true; solid.shells.len()];
-    let offsets = Offsets::new(solid, thick, cell, &thickens);
+    let offsets = Offsets::new(solid, thick, cell);
     let inside = lattice.inside(solid);
     let layers = layers(solid, bvh, &lattice, &offsets);
     let complex = Complex::new(solid, bvh, &lattice, &offsets, inside, layers);
     let stuffed = stuff(&complex, &lattice, shift * cell);
-    let volume = volume_of(&stuffed);
-    Try { lattice, complex, stuffed, volume, shift }
+    Try { lattice, complex, stuffed, shift }
 }
 
-fn volume_of(stuffed: &Stuffed) -> f64 {
-    let six_volumes = stuffed.tets.iter().map(|t| {
-        let [a, b, c, d] = t.map(|n| stuffed.positions[n as usize]);
-        (b - a).cross(c - a).dot(d - a)
-    });
-    six_volumes.sum::<f64>() / 6.0
+/// The shift, in cells, that would bring a volume to the skin's.
+fn next_shift(shift: f64, volume: f64, skin_volume: f64, area: f64, cell: f64) -> f64 {
+    (shift + (skin_volume - volume) / (area * cell)).clamp(-MOST_SHIFT, MOST_SHIFT)
 }
 
-/// The search for a cell that gives the wanted count, and for a shift of the skin that keeps its volume.
+/// Moves the skin until the tets' volume is the skin's: the cutting alone is done again.
+fn level(stuffed: &mut Stuffed, complex: &Complex, lattice: &Lattice, mut shift: f64, skin_volume: f64, area: f64) {
+    let miss = |s: &Stuffed| (s.volume() / skin_volume - 1.0).abs();
+    for _ in 0..MOST_LEVELLINGS {
+        let next = next_shift(shift, stuffed.volume(), skin_volume, area, lattice.cell);
+        if miss(stuffed) < LEVEL || next == shift {
+            return;
+        }
+        shift = next;
+        let again = stuff(complex, lattice, shift * lattice.cell);
+        if miss(&again) >= miss(stuffed) {
+            return;
+        }
+        *stuffed = again;
+    }
+}
+
+/// The search for a cell that gives the wanted count.
 struct Search {
     wanted: Option<f64>,
     cell: f64,
@@ -254,6 +275,9 @@ struct Search {
     shift: f64,
     volume: f64,
     area: f64,
+    /// Cells known to give too many tets and too few.
+    small: f64,
+    large: f64,
 }
 
 impl Search {
@@ -266,34 +290,30 @@ impl Search {
             .sum();
         let wanted = if let Fineness::Tets(count) = fineness { Some(count as f64) } else { None };
         let volume = Lattice::new(solid, cell).volume_inside(solid, FINE);
-        Self { wanted, cell, shift: -0.05, volume, area }
+        Self { wanted, cell, shift: USUAL_SHIFT, volume, area, small: 0.0, large: f64::INFINITY }
     }
 
-    /// How far a try is from what is wanted: count first, then volume.
+    /// How far a try is from the wanted count.
     fn miss(&self, tried: &Try) -> f64 {
-        let count = self.wanted.map_or(0.0, |w| (tried.stuffed.tets.len() as f64 / w - 1.0).abs());
-        (count - CLOSE_ENOUGH).max(0.0) * 4.0 + (tried.volume / self.volume - 1.0).abs()
+        self.wanted.map_or(0.0, |w| (tried.stuffed.tets.len() as f64 / w - 1.0).abs())
     }
 
     /// Sets what to try next; whether this try was good enough.
     fn learn(&mut self, tried: &Try) -> bool {
-        let count = tried.stuffed.tets.len() as f64;
-        let close = self.wanted.is_none_or(|w| (count / w - 1.0).abs() < CLOSE_ENOUGH);
-        let level = (tried.volume / self.volume - 1.0).abs() < 0.003;
-        let more = (self.volume - tried.volume) / self.area / self.cell;
-        let at_limit = tried.shift.abs() >= MOST_SHIFT && more * tried.shift > 0.0;
-        if close && (level || at_limit) {
-            return true;
+        let Some(wanted) = self.wanted.filter(|_| self.miss(tried) > CLOSE_ENOUGH) else { return true };
+        let (count, cell) = (tried.stuffed.tets.len() as f64, tried.lattice.cell);
+        self.shift = next_shift(tried.shift, tried.stuffed.volume(), self.volume, self.area, cell);
+        if count > wanted {
+            self.small = self.small.max(cell);
+        } else {
+            self.large = self.large.min(cell);
         }
-        self.shift = (tried.shift + more).clamp(-MOST_SHIFT, MOST_SHIFT);
-        if let Some(wanted) = self.wanted
-            && !close
-        {
-            let cell = tried.lattice.cell;
-            let inside = 12.0 * self.volume / (cell * cell * cell);
-            let k = ((count - inside) * cell * cell / self.area).max(0.1);
-            // Never more than half as large again at once: thickness is known no farther.
-            self.cell = cell_for(wanted, self.volume, self.area, k).clamp(cell / 1.5, cell * 1.4);
+        let inside = 12.0 * self.volume / (cell * cell * cell);
+        let k = ((count - inside) * cell * cell / self.area).max(0.1);
+        // Never half as large again at once: thickness is known no farther.
+        self.cell = cell_for(wanted, self.volume, self.area, k).clamp(cell / 1.4, cell * 1.4);
+        if self.small < self.large && !(self.small..=self.large).contains(&self.cell) {
+            self.cell = (self.small * self.large).sqrt();
         }
         false
     }

@@ -43,15 +43,13 @@ pub(crate) struct Offsets {
 }
 
 impl Offsets {
-    /// `thickens` says for each shell whether it is.
-    pub(crate) fn new(solid: &Solid, thicknesses: &[f64], cell: f64, thickens: &[bool]) -> Self {
+    pub(crate) fn new(solid: &Solid, thicknesses: &[f64], cell: f64) -> Self {
         let wanted = THICKNESS * cell;
         let mut sums = vec![(0.0f64, 0.0f64); solid.points.len()];
         for (t, triangle) in solid.triangles.iter().enumerate() {
             let [a, b, c] = solid.corners(t as u32);
             let area = (b - a).cross(c - a).length();
-            let thickens = thickens[solid.shell_of_triangle[t] as usize];
-            let lack = if thickens { (wanted - thicknesses[t]).max(0.0) / 2.0 } else { 0.0 };
+            let lack = (wanted - thicknesses[t]).max(0.0) / 2.0;
             for &p in triangle {
                 sums[p as usize].0 += area * lack;
                 sums[p as usize].1 += area;
