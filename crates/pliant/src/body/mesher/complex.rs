@@ -10,7 +10,7 @@ use super::lattice::{Lattice, STEPS, direction, opposite, star};
 use super::solid::Solid;
 use super::thin::{Layer, Offsets, depth};
 use super::union::Union;
-use glam::IVec3;
+use glam::{DVec3, IVec3};
 
 /// No node, no link.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -30,8 +30,9 @@ pub(crate) struct Inner {
     pub(crate) node: IVec3,
     /// Winding number of a node inside the solid; 0 for a layer.
     pub(crate) winding: i32,
-    /// The skin that the node is near, for a layer.
+    /// The skin that the node is near, for a layer, and the place of it that is nearest.
     pub(crate) patch: Vec<u32>,
+    nearest: DVec3,
     /// The copies at the ends of the 14 lattice edges, or `NONE` where the edge leaves the body.
     pub(crate) links: [u32; 14],
     /// Where it leaves, as a share of the edge, and by how much that grows as the skin is moved outwards.
@@ -66,10 +67,10 @@ impl Complex {
         layers: Vec<Layer>,
     ) -> Self {
         let mut inner: Vec<Inner> = Vec::with_capacity(inside.len() + layers.len());
-        let solid_nodes = inside.into_iter().map(|(node, winding)| (node, winding, Vec::new()));
-        let layer_nodes = layers.into_iter().map(|l| (l.node, 0, l.patch));
-        for (node, winding, patch) in solid_nodes.chain(layer_nodes) {
-            inner.push(Inner { node, winding, patch, links: [NONE; 14], cuts: [(0.5, 0.0); 14] });
+        let solid_nodes = inside.into_iter().map(|(node, winding)| (node, winding, Vec::new(), DVec3::ZERO));
+        let layer_nodes = layers.into_iter().map(|l| (l.node, 0, l.patch, l.nearest));
+        for (node, winding, patch, nearest) in solid_nodes.chain(layer_nodes) {
+            inner.push(Inner { node, winding, patch, nearest, links: [NONE; 14], cuts: [(0.5, 0.0); 14] });
         }
         inner.sort_by_key(|i| (key(i.node), i.winding == 0));
         link(&mut inner, &Edges { solid, bvh, lattice, offsets });
@@ -198,8 +199,8 @@ impl Edges<'_> {
                 let (p, q) = (&inner[a as usize], &inner[b as usize]);
                 let joined = match (p.winding > 0, q.winding > 0) {
                     (true, true) => exit_here.is_none() && exit_there.is_none(),
-                    (true, false) => exit_here.is_some_and(|e| has(&q.patch, e.triangle)),
-                    (false, true) => exit_there.is_some_and(|e| has(&p.patch, e.triangle)),
+                    (true, false) => self.sees(p, exit_here, q, seam),
+                    (false, true) => self.sees(q, exit_there, p, seam),
                     (false, false) => shares(&p.patch, &q.patch) || through(crossings, &p.patch, &q.patch),
                 };
                 if joined {
@@ -216,6 +217,19 @@ impl Edges<'_> {
             let way = opposite(way);
             ends.push((way as u8, End::Cut(b, self.cut(&inner[b as usize], way, exit_there))));
         }
+    }
+
+    /// Whether an edge leaves the solid through a layer's patch, or the solid node sees the patch from inside.
+    fn sees(&self, node: &Inner, exit: Option<Crossing>, layer: &Inner, seam: f64) -> bool {
+        let Some(exit) = exit else { return false };
+        if has(&layer.patch, exit.triangle) {
+            return true;
+        }
+        let start = self.lattice.place(node.node);
+        let mut crossings = Vec::new();
+        // A little beyond, so that the patch itself is crossed.
+        self.bvh.crossings(start, start.lerp(layer.nearest, 1.0 + 1e-6), &mut crossings);
+        first_exit(node.winding, &crossings, seam).is_none_or(|e| has(&layer.patch, e.triangle))
     }
 
     /// Where an edge leaves the body.

@@ -17,7 +17,7 @@ use glam::{DVec3, Vec3};
 use lattice::Lattice;
 use solid::{ShellShape, Solid, from_lattice, to_lattice};
 use stuff::{Stuffed, stuff};
-use thin::{Offsets, THICKNESS, layers, thicknesses};
+use thin::{Offsets, STEPPED_OVER, layers, thicknesses};
 
 /// What can be asked for.
 const FEWEST: usize = 50;
@@ -98,7 +98,7 @@ pub(crate) fn mesh(
     let bvh = Bvh::new(&solid.points, &solid.triangles);
     step(0.2)?;
     // The cell may grow on the way; thickness is known a little beyond what the first one needs.
-    let thick = thicknesses(&solid, &bvh, THICKNESS * first * 1.5);
+    let thick = thicknesses(&solid, &bvh, STEPPED_OVER * first * 1.5);
     step(0.3)?;
     let mut search = Search::new(&solid, fineness, first);
     let mut best: Option<Try> = None;
@@ -117,7 +117,9 @@ pub(crate) fn mesh(
     let skin_volume = search.volume;
     level(&mut stuffed, &complex, &lattice, shift, skin_volume, search.area);
     let bodies = complex.bodies();
-    stuffed.sweep(|source| complex.tets[source as usize].iter().find_map(|&c| bodies.get(c as usize)).copied().unwrap_or(0));
+    stuffed.sweep(|source| {
+        complex.tets[source as usize].iter().find_map(|&c| bodies.get(c as usize)).copied().unwrap_or(0)
+    });
     if stuffed.tets.is_empty() {
         return Err(BodyError::NoVolume { why: "it is thinner than a cell everywhere; ask for more tets" });
     }
@@ -239,7 +241,7 @@ fn attempt(solid: &Solid, bvh: &Bvh, thick: &[f64], cell: f64, shift: f64) -> Tr
     let lattice = Lattice::new(solid, cell);
     let offsets = Offsets::new(solid, thick, cell);
     let inside = lattice.inside(solid);
-    let layers = layers(solid, bvh, &lattice, &offsets);
+    let layers = layers(solid, bvh, &lattice, &offsets, thick);
     let complex = Complex::new(solid, bvh, &lattice, &offsets, inside, layers);
     let stuffed = stuff(&complex, &lattice, shift * cell);
     Try { lattice, complex, stuffed, shift }
@@ -251,7 +253,14 @@ fn next_shift(shift: f64, volume: f64, skin_volume: f64, area: f64, cell: f64) -
 }
 
 /// Moves the skin until the tets' volume is the skin's: the cutting alone is done again.
-fn level(stuffed: &mut Stuffed, complex: &Complex, lattice: &Lattice, mut shift: f64, skin_volume: f64, area: f64) {
+fn level(
+    stuffed: &mut Stuffed,
+    complex: &Complex,
+    lattice: &Lattice,
+    mut shift: f64,
+    skin_volume: f64,
+    area: f64,
+) {
     let miss = |s: &Stuffed| (s.volume() / skin_volume - 1.0).abs();
     for _ in 0..MOST_LEVELLINGS {
         let next = next_shift(shift, stuffed.volume(), skin_volume, area, lattice.cell);

@@ -40,7 +40,11 @@ impl Stuffed {
     pub(crate) fn sweep(&mut self, mut body: impl FnMut(u32) -> u32) {
         // A crowded face is the only one whose neighbour does not point back.
         let across = Adjacency::of(&self.tets, self.positions.len()).across;
-        let crowds = |t: usize| across[t].iter().any(|&n| n != NONE && (n as usize) < t && !across[n as usize].contains(&(t as u32)));
+        let crowds = |t: usize| {
+            across[t]
+                .iter()
+                .any(|&n| n != NONE && (n as usize) < t && !across[n as usize].contains(&(t as u32)))
+        };
         let crowded: Vec<bool> = (0..self.tets.len()).map(crowds).collect();
         self.keep(|t| !crowded[t]);
         let pieces = Adjacency::of(&self.tets, self.positions.len()).pieces();
