@@ -13,11 +13,11 @@ use super::bvh::{Bvh, Crossing};
 use super::{BodyError, Fate, Fineness, Progress, Shell};
 use crate::asset::TetMesh;
 use complex::Complex;
-use glam::{DVec3, Vec3};
-use lattice::Lattice;
+use glam::{DVec3, IVec3, Vec3};
+use lattice::{Lattice, STEPS};
 use solid::{ShellShape, Solid, from_lattice, to_lattice};
 use stuff::{Stuffed, stuff};
-use thin::{Offsets, STEPPED_OVER, layers, thicknesses};
+use thin::{Offsets, STEPPED_OVER, layers, stand_ins, thicknesses};
 
 /// What can be asked for.
 const FEWEST: usize = 50;
@@ -37,13 +37,20 @@ const MOST_LEVELLINGS: usize = 5;
 const LEVEL: f64 = 0.002;
 
 /// The skin is moved by no more than this, in cells, to make the tets' volume the skin's.
-const MOST_SHIFT: f64 = 0.12;
+const MOST_SHIFT: f64 = 0.2;
 
 /// Lines for the skin's volume, to a cell.
 const FINE: f64 = 4.0;
 
-/// A shell whose volume is below this, in cells cubed (three tets), is too small to be meshed.
-const SMALL: f64 = 0.25;
+/// Times that a lattice is mended where it steps over skin; what is left then stays as it is.
+const MOST_REPAIRS: usize = 3;
+
+/// The middle of a thin part has an inner node no farther than this, in cells: its skin is then never much farther
+/// than half a cell outside the tets.
+const COVERED: f64 = 0.65;
+
+/// A shell whose volume is below this, in cells cubed (12 tets), is too small to be meshed.
+const SMALL: f64 = 1.0;
 
 /// A shell whose mean thickness (twice its volume over its area) is below this, in cells, is too thin: thickening
 /// would make of a blade or an eyelash something else.
@@ -103,7 +110,7 @@ pub(crate) fn mesh(
     let mut search = Search::new(&solid, fineness, first);
     let mut best: Option<Try> = None;
     for index in 0..MOST_TRIES {
-        let tried = attempt(&solid, &bvh, &thick, search.cell, search.shift);
+        let tried = attempt(&solid, &bvh, &thick, &search);
         step(0.3 + 0.5 * (index + 1) as f32 / MOST_TRIES as f32)?;
         let good = search.learn(&tried);
         if best.as_ref().is_none_or(|b| search.miss(&tried) < search.miss(b)) {
@@ -113,10 +120,9 @@ pub(crate) fn mesh(
             break;
         }
     }
-    let Some(Try { lattice, complex, mut stuffed, shift }) = best else { return Err(BodyError::Stopped) };
+    let Some(Try { lattice, complex, mut stuffed, .. }) = best else { return Err(BodyError::Stopped) };
     let skin_volume = search.volume;
-    level(&mut stuffed, &complex, &lattice, shift, skin_volume, search.area);
-    let bodies = complex.bodies();
+    let bodies = complex.bodies().body;
     stuffed.sweep(|source| {
         complex.tets[source as usize].iter().find_map(|&c| bodies.get(c as usize)).copied().unwrap_or(0)
     });
@@ -237,43 +243,71 @@ struct Try {
     shift: f64,
 }
 
-fn attempt(solid: &Solid, bvh: &Bvh, thick: &[f64], cell: f64, shift: f64) -> Try {
+fn attempt(solid: &Solid, bvh: &Bvh, thick: &[f64], search: &Search) -> Try {
+    let cell = search.cell;
     let lattice = Lattice::new(solid, cell);
     let offsets = Offsets::new(solid, thick, cell);
     let inside = lattice.inside(solid);
-    let layers = layers(solid, bvh, &lattice, &offsets, thick);
-    let complex = Complex::new(solid, bvh, &lattice, &offsets, inside, layers);
-    let stuffed = stuff(&complex, &lattice, shift * cell);
+    let mut helpers = Vec::new();
+    let mut round = 0;
+    let complex = loop {
+        let layers = layers(solid, bvh, &lattice, &offsets, &helpers);
+        let complex = Complex::new(solid, bvh, &lattice, &offsets, inside.clone(), layers);
+        round += 1;
+        let missing =
+            if round > MOST_REPAIRS { Vec::new() } else { missing(solid, bvh, &lattice, thick, &complex) };
+        let known = helpers.len();
+        helpers.extend(missing);
+        helpers.sort_unstable_by_key(|h: &(IVec3, u32)| (h.0.to_array(), h.1));
+        helpers.dedup();
+        if helpers.len() == known {
+            break complex;
+        }
+    };
+    let (stuffed, shift) = level(&complex, &lattice, search);
     Try { lattice, complex, stuffed, shift }
 }
 
-/// The shift, in cells, that would bring a volume to the skin's.
-fn next_shift(shift: f64, volume: f64, skin_volume: f64, area: f64, cell: f64) -> f64 {
-    (shift + (skin_volume - volume) / (area * cell)).clamp(-MOST_SHIFT, MOST_SHIFT)
+/// Nodes that a complex lacks: near parts that hang on nothing, and where the lattice stepped over skin.
+fn missing(
+    solid: &Solid,
+    bvh: &Bvh,
+    lattice: &Lattice,
+    thick: &[f64],
+    complex: &Complex,
+) -> Vec<(IVec3, u32)> {
+    let bodies = complex.bodies();
+    stand_ins(solid, bvh, lattice, thick, |_, place| {
+        let middle = lattice.nearest(place);
+        let (mut found, mut astray) = complex.finds(middle, &bodies);
+        for step in STEPS {
+            let near = lattice.place(middle + step).distance(place) < COVERED * lattice.cell;
+            let (inner, stray) = complex.finds(middle + step, &bodies);
+            found |= inner && near;
+            astray |= stray;
+        }
+        !found || astray
+    })
 }
 
-/// Moves the skin until the tets' volume is the skin's: the cutting alone is done again.
-fn level(
-    stuffed: &mut Stuffed,
-    complex: &Complex,
-    lattice: &Lattice,
-    mut shift: f64,
-    skin_volume: f64,
-    area: f64,
-) {
-    let miss = |s: &Stuffed| (s.volume() / skin_volume - 1.0).abs();
+/// Cuts a complex, moving the skin until the tets' volume is the skin's; returns the shift in cells.
+fn level(complex: &Complex, lattice: &Lattice, search: &Search) -> (Stuffed, f64) {
+    let cut = |shift: f64| stuff(complex, lattice, shift * lattice.cell);
+    let miss = |s: &Stuffed| s.volume() / search.volume - 1.0;
+    let (mut best, mut shift) = (cut(search.shift), search.shift);
     for _ in 0..MOST_LEVELLINGS {
-        let next = next_shift(shift, stuffed.volume(), skin_volume, area, lattice.cell);
-        if miss(stuffed) < LEVEL || next == shift {
-            return;
+        let more = miss(&best) * search.volume / (search.area * lattice.cell);
+        let next = (shift - more).clamp(-MOST_SHIFT, MOST_SHIFT);
+        if miss(&best).abs() < LEVEL || next == shift {
+            break;
         }
-        shift = next;
-        let again = stuff(complex, lattice, shift * lattice.cell);
-        if miss(&again) >= miss(stuffed) {
-            return;
+        let again = cut(next);
+        if miss(&again).abs() >= miss(&best).abs() {
+            break;
         }
-        *stuffed = again;
+        (best, shift) = (again, next);
     }
+    (best, shift)
 }
 
 /// The search for a cell that gives the wanted count.
@@ -311,7 +345,7 @@ impl Search {
     fn learn(&mut self, tried: &Try) -> bool {
         let Some(wanted) = self.wanted.filter(|_| self.miss(tried) > CLOSE_ENOUGH) else { return true };
         let (count, cell) = (tried.stuffed.tets.len() as f64, tried.lattice.cell);
-        self.shift = next_shift(tried.shift, tried.stuffed.volume(), self.volume, self.area, cell);
+        self.shift = tried.shift;
         if count > wanted {
             self.small = self.small.max(cell);
         } else {

@@ -6,9 +6,9 @@ use super::solid::Solid;
 use super::union::Union;
 use glam::{DVec3, IVec3};
 
-/// Thickness, in cells, that every part is brought to, so that it has tets on both sides of its middle. More makes
-/// fins and fingers fat; less leaves them to the nodes nearest to their middle alone.
-pub(crate) const THICKNESS: f64 = 0.9;
+/// Thickness, in cells, that every part is brought to. More makes fins and fingers fat (1.12 would leave no gap
+/// between nodes); with less they break up, and are held together by [`STEPPED_OVER`] nodes one by one.
+const THICKNESS: f64 = 1.0;
 
 /// A part this thick, in cells, has a node inside wherever it is: the lattice has no larger ball between its nodes.
 pub(crate) const STEPPED_OVER: f64 = 1.12;
@@ -83,18 +83,17 @@ pub(crate) struct Layer {
     pub(crate) nearest: DVec3,
 }
 
-/// The layers of all nodes that thickened skin reaches from outside, or that are nearest to the middle of a thin
-/// part: nearest nodes of neighbouring places are neighbours in the lattice, so no part is stepped over, however
-/// thin. In order of z, y, x.
+/// The layers of all nodes that thickened skin reaches from outside, and of those that stand in for triangles that
+/// the lattice stepped over (see [`stand_ins`]). In order of z, y, x.
 pub(crate) fn layers(
     solid: &Solid,
     bvh: &Bvh,
     lattice: &Lattice,
     offsets: &Offsets,
-    thicknesses: &[f64],
+    stand_ins: &[(IVec3, u32)],
 ) -> Vec<Layer> {
     let mut nodes = reached(solid, lattice, offsets);
-    nodes.extend(stand_ins(solid, bvh, lattice, thicknesses));
+    nodes.extend(stand_ins);
     nodes.sort_unstable_by_key(|n| (n.0.z, n.0.y, n.0.x, n.1));
     nodes.dedup();
     let groups: Vec<&[(IVec3, u32)]> = nodes.chunk_by(|a, b| a.0 == b.0).collect();
@@ -117,24 +116,35 @@ pub(crate) fn layers(
     found.into_iter().flatten().collect()
 }
 
-/// The nodes nearest to the middle of thin parts, each with the skin between it and that middle.
-fn stand_ins(solid: &Solid, bvh: &Bvh, lattice: &Lattice, thicknesses: &[f64]) -> Vec<(IVec3, u32)> {
-    let thin: Vec<u32> = (0..solid.triangles.len() as u32)
-        .filter(|&t| thicknesses[t as usize] < STEPPED_OVER * lattice.cell)
-        .collect();
-    let found = map_with_scratch(thin.len(), |k, crossings: &mut Vec<_>| {
-        let t = thin[k];
-        let corners = solid.corners(t);
+/// The nodes nearest to the middle of thin parts, each with the skin between it and that middle, for triangles that
+/// the lattice stepped over. Nearest nodes of neighbouring places are neighbours in the lattice, so what these stand
+/// in for hangs together, however thin.
+pub(crate) fn stand_ins(
+    solid: &Solid,
+    bvh: &Bvh,
+    lattice: &Lattice,
+    thicknesses: &[f64],
+    stepped_over: impl Fn(u32, DVec3) -> bool + Sync + Send,
+) -> Vec<(IVec3, u32)> {
+    let found = map_with_scratch(solid.triangles.len(), |t, crossings: &mut Vec<_>| {
+        if thicknesses[t] >= STEPPED_OVER * lattice.cell {
+            return Vec::new();
+        }
+        let corners = solid.corners(t as u32);
         let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
-        let inwards = solid.normal(t) * (thicknesses[t as usize] / -2.0);
+        let inwards = solid.normal(t as u32) * (thicknesses[t] / -2.0);
+        if !stepped_over(t as u32, middle + inwards) {
+            return Vec::new();
+        }
         let at = [middle, corners[0], corners[1], corners[2]].map(|c| middle.lerp(c, 0.5) + inwards);
-        at.map(|place| {
+        let node_at = |place: DVec3| {
             let node = lattice.nearest(place);
             bvh.crossings(lattice.place(node), place, crossings);
             crossings.iter().find(|c| c.step > 0).map(|c| (node, c.triangle))
-        })
+        };
+        at.into_iter().filter_map(node_at).collect()
     });
-    found.into_iter().flatten().flatten().collect()
+    found.into_iter().flatten().collect()
 }
 
 /// Nodes within the offset of some triangle, on either side. No triangle needs them, so they name none.
