@@ -310,17 +310,21 @@ impl Edges<'_> {
             return (at, slope);
         }
         let depth_at = |share: f64| depth(self.solid, self.offsets, start.lerp(end, share), &from.patch);
-        let (mut inside, mut outside) = (0.0, 1.0);
-        if depth_at(1.0).0 > 0.0 {
-            // The far end is in the thickened skin too, but belongs to another part.
+        let (mut inside, mut outside) = ((0.0, depth_at(0.0).0), (1.0, depth_at(1.0).0));
+        if outside.1 > 0.0 || inside.1 <= 0.0 {
+            // The far end is in the thickened skin too, but of another part; or this one is but a stand-in.
             return (0.5, 0.0);
         }
-        for _ in 0..7 {
-            let middle = (inside + outside) / 2.0;
-            if depth_at(middle).0 > 0.0 { inside = middle } else { outside = middle }
+        // False position: depth is close to linear along an edge.
+        let mut way_out = DVec3::ZERO;
+        let mut at = 0.0;
+        for _ in 0..2 {
+            at = inside.0 + (outside.0 - inside.0) * inside.1 / (inside.1 - outside.1);
+            let (deep, out) = depth_at(at);
+            way_out = out;
+            if deep > 0.0 { inside = (at, deep) } else { outside = (at, deep) }
         }
-        let at = (inside + outside) / 2.0;
-        let cosine = depth_at(at).1.dot(along).abs().max(LEAST_COSINE);
+        let cosine = way_out.dot(along).abs().max(LEAST_COSINE);
         (at, 1.0 / (length * cosine))
     }
 }
