@@ -40,7 +40,7 @@ const MOST_LEVELLINGS: usize = 5;
 const LEVEL: f64 = 0.002;
 
 /// The skin is moved by no more than this, in cells, to make the tets' volume the skin's.
-const MOST_SHIFT: f64 = 0.2;
+const MOST_SHIFT: f64 = 0.25;
 
 /// Lines for the skin's volume, to a cell.
 const FINE: f64 = 4.0;
