@@ -4,7 +4,7 @@ use crate::{Problem, ReadError};
 use pliant::asset::AssetError;
 
 /// Largest coordinate that is taken: squares of it still fit in an `f32`.
-const LARGEST: f64 = 1e18;
+pub(crate) const LARGEST: f64 = 1e18;
 
 /// Most problems that are told of one file: a file that is wrong on every line is told from the first ones.
 const MOST_PROBLEMS: usize = 20;

@@ -5,10 +5,13 @@ mod common;
 
 use common::damage::{self, Random};
 use common::data::{data, gltf_files};
+use pliant::asset::TetMesh;
+use pliant::glam::Vec3;
 use pliant::skin::bench_rig;
 use pliant_io::Files;
 use pliant_io::files::{Folder, NoFiles};
 use pliant_io::gltf::{self, write_character};
+use pliant_io::tet::{self, Fields, Format, Gmsh, encode};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -79,15 +82,25 @@ struct Dearest {
 impl Dearest {
     /// Reads a file, made by `bytes` so that they count too, and holds it to the bounds.
     fn read(&mut self, name: &str, bytes: impl FnOnce() -> Vec<u8>, files: &dyn Files) {
+        self.read_by(name, bytes, files, |bytes, files| gltf::read(bytes, files).is_ok());
+    }
+
+    /// The same for any reader, which says whether the file is sound.
+    fn read_by(
+        &mut self,
+        name: &str,
+        bytes: impl FnOnce() -> Vec<u8>,
+        files: &dyn Files,
+        reader: impl FnOnce(Vec<u8>, &dyn Files) -> bool,
+    ) {
         let beside = Beside { files, sizes: RefCell::default() };
         let before = HELD.load(Ordering::Relaxed);
         let bytes = bytes();
         let size = bytes.len();
         PEAK.store(HELD.load(Ordering::Relaxed), Ordering::Relaxed);
-        let result = gltf::read(bytes, &beside);
+        let read = reader(bytes, &beside);
         let peak = PEAK.load(Ordering::Relaxed) - before;
-        self.read += usize::from(result.is_ok());
-        drop(result);
+        self.read += usize::from(read);
         let input = size + beside.sizes.borrow().values().sum::<usize>();
         assert!(
             peak <= PER_BYTE * input + ALLOWANCE,
@@ -170,4 +183,62 @@ fn reading_takes_memory_in_proportion() {
     }
     dearest.print("large");
     assert_eq!(dearest.read, dearest.files);
+
+    tet_meshes();
+}
+
+/// Many tets in as few bytes as can be, whole and damaged; and counts without end.
+fn tet_meshes() {
+    let read = |name: &str, file: &[u8], dearest: &mut Dearest| {
+        let reader = |bytes: Vec<u8>, files: &dyn Files| tet::read(name, &bytes, files).is_ok();
+        let beside = BTreeMap::from([("m.ele".to_string(), b"1 4 0\n0 0 1 2 3\n".to_vec())]);
+        dearest.read_by(name, || file.to_vec(), &beside, reader);
+    };
+    let points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(Vec3::from);
+    let mut positions = points.repeat(50_000);
+    positions[3].z = 2.0;
+    let tets = (0..400_000).map(|i| [4 * (i % 50_000), 1, 2, 3]).collect();
+    let mesh = TetMesh::new(positions, tets).expect("a sound mesh");
+    let formats = [
+        Format::Medit,
+        Format::MeditBinary,
+        Format::Gmsh(Gmsh::Text22),
+        Format::Gmsh(Gmsh::Binary22),
+        Format::Gmsh(Gmsh::Text41),
+        Format::Gmsh(Gmsh::Binary41),
+        Format::Vega,
+    ];
+    let (mut whole, mut damaged) = (Dearest::default(), Dearest::default());
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for format in formats {
+        let (ending, file) = encode(format, &mesh, &Fields::default()).expect("it is written").remove(0);
+        let name = format!("m.{ending}");
+        read(&name, &file, &mut whole);
+        for _ in 0..20 {
+            let mut copy = file.clone();
+            // Near the front, where the counts are.
+            for limit in [100, 100, copy.len()] {
+                copy[random.below(limit)] = random.next() as u8;
+            }
+            read(&name, &copy, &mut damaged);
+        }
+    }
+    whole.print("tet meshes");
+    assert_eq!(whole.read, whole.files);
+    damaged.print("damaged tet meshes");
+
+    let mut greedy = Dearest::default();
+    let most = i64::MAX;
+    let msh = |rest: &str| format!("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n{rest}");
+    for (name, text) in [
+        ("m.mesh", format!("MeshVersionFormatted 1\nDimension 3\nVertices\n{most}\n0 0 0 0\n")),
+        ("m.node", format!("{most} 3 0 0\n0 0 0 0\n")),
+        ("m.msh", msh(&format!("$Nodes\n1 {most} 1 {most}\n3 1 0 {most}\n1\n"))),
+        ("m.msh", msh(&format!("$Nodes\n{most} {most} 1 {most}\n3 1 0 0\n"))),
+        ("m.veg", format!("*VERTICES\n{most} 3 0 0\n1 0 0 0\n")),
+    ] {
+        read(name, text.as_bytes(), &mut greedy);
+    }
+    greedy.print("greedy tet meshes");
+    assert_eq!(greedy.read, 0);
 }
