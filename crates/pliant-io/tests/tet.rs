@@ -195,7 +195,9 @@ impl Bytes {
     }
 
     fn ints(&mut self, values: &[i32]) -> &mut Self {
-        values.iter().for_each(|v| drop(self.put(v.to_le_bytes())));
+        for v in values {
+            self.put(v.to_le_bytes());
+        }
         self
     }
 
@@ -213,7 +215,9 @@ impl Bytes {
 
     fn points(&mut self, mesh: &TetMesh, range: std::ops::Range<usize>) -> &mut Self {
         for p in &mesh.positions()[range] {
-            p.to_array().iter().for_each(|c| drop(self.put(f64::from(*c).to_le_bytes())));
+            for c in p.to_array() {
+                self.put(f64::from(c).to_le_bytes());
+            }
         }
         self
     }
@@ -279,7 +283,9 @@ fn binary_medit_comes_in_four_versions_and_either_byte_order() {
             b.sizes(long, &[5]);
             for (n, p) in mesh.positions().iter().enumerate() {
                 if version == 1 {
-                    p.to_array().iter().for_each(|c| drop(b.put(c.to_le_bytes())));
+                    for c in p.to_array() {
+                        b.put(c.to_le_bytes());
+                    }
                 } else {
                     b.points(&mesh, n..n + 1);
                 }

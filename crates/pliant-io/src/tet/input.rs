@@ -210,7 +210,7 @@ pub(super) fn coordinate(word: &[u8]) -> Result<f32, String> {
     // Fortran's double precision: 1.5D+00.
     let is_d = |b: &u8| matches!(b, b'd' | b'D');
     let plain = |b: &u8| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.') || is_d(b);
-    if word.len() < 64 && word.iter().any(|b| is_d(b)) && word.iter().all(plain) {
+    if word.len() < 64 && word.iter().any(is_d) && word.iter().all(plain) {
         let word: Vec<u8> = word.iter().map(|b| if is_d(b) { b'e' } else { *b }).collect();
         if let Some(value) = parse(&word) {
             return Ok(value);

@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Items a leaf holds at most. Fewer make a deeper tree, more are tested in vain; 2 to 8 take about the same time.
+/// Items a leaf holds at most. Fewer make a deeper tree, more are tested in vain.
 const LEAF: usize = 4;
 
 /// The box of some points: its low and its high corner.

@@ -1,5 +1,5 @@
 //! What the tests of bodies share.
-#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+#![allow(dead_code, unused_imports, unreachable_pub, reason = "each test file uses its part")]
 
 #[path = "../../../pliant-io/tests/common/data.rs"]
 mod data;

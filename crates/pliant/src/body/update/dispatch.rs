@@ -9,7 +9,7 @@
     )
 )]
 
-use super::kernel::{self, Job, NodeKernel, VertexKernel};
+use super::kernel::{Job, NodeKernel, VertexKernel};
 use super::pack::Entry;
 use crate::simd::Path;
 use glam::Vec3;
@@ -37,12 +37,12 @@ pub(super) fn kernels(path: Path) -> Option<Kernels> {
 }
 
 /// Both kernels for a register.
-macro_rules! kernels {
+macro_rules! kernels_of {
     ($(#[$attribute:meta])* $lanes:ty: $nodes:ident, $vertices:ident) => {
         $(#[$attribute])*
         pub(super) unsafe fn $nodes(job: &Job<'_>, chunk: usize, entries: &mut [Entry]) {
             // SAFETY: the caller's promise, passed on.
-            unsafe { kernel::nodes::<$lanes>(job, chunk, entries) }
+            unsafe { $crate::body::update::kernel::nodes::<$lanes>(job, chunk, entries) }
         }
 
         $(#[$attribute])*
@@ -54,25 +54,25 @@ macro_rules! kernels {
             normals: &mut [Vec3],
         ) {
             // SAFETY: the caller's promise, passed on.
-            unsafe { kernel::vertices::<$lanes>(job, entries, chunk, positions, normals) }
+            unsafe { $crate::body::update::kernel::vertices::<$lanes>(job, entries, chunk, positions, normals) }
         }
     };
 }
 
 #[cfg(test)]
-pub(super) use kernels;
+pub(super) use kernels_of;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::*;
     use crate::simd::{Avx, Avx512, Sse};
 
-    kernels!(Sse: sse_nodes, sse_vertices);
-    kernels!(#[target_feature(enable = "avx2")] Avx: avx2_nodes, avx2_vertices);
-    kernels!(#[target_feature(enable = "avx512f")] Avx512: avx512_nodes, avx512_vertices);
+    kernels_of!(Sse: sse_nodes, sse_vertices);
+    kernels_of!(#[target_feature(enable = "avx2")] Avx: avx2_nodes, avx2_vertices);
+    kernels_of!(#[target_feature(enable = "avx512f")] Avx512: avx512_nodes, avx512_vertices);
 }
 #[cfg(target_arch = "x86_64")]
 use x86::*;
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-kernels!(crate::simd::Wasm: wasm_nodes, wasm_vertices);
+kernels_of!(crate::simd::Wasm: wasm_nodes, wasm_vertices);

@@ -7,8 +7,9 @@
 //! deformation is one matrix and at its faces it jumps: a skin shaded tet by tet shows the tets. So each node gets the
 //! mean deformation of its tets by volume, which is a sum over its neighbours, and a vertex the mean of its corners'
 //! cofactors. That varies as smoothly as the positions do, is exact where the body's motion is affine, keeps the
-//! author's normals and hard edges, and costs a third of the alternative: normals from the deformed triangles of the
-//! welded skin, which would crease where the skin crosses from tet to tet, and lose what the author had set. Outside
+//! author's normals and hard edges, and needs no triangles. Not taken: normals from the deformed triangles of the welded
+//! skin, which crease where the skin crosses from tet to tet and lose what the author had set. At the surface the mean
+//! is one-sided, so a single normal may be no nearer to the truth than its tet's; it is the jumps that shrink. Outside
 //! weights count 0 for normals: extrapolated turns would overshoot. Where flesh is turned inside out the normal still
 //! goes with the winding of the triangles, so that it turns over smoothly on the way.
 //!
