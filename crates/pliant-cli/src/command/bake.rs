@@ -32,7 +32,7 @@ struct Take {
 }
 
 pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
-    let input = Input::open(&args.input)?;
+    let input = Input::open(&args.input, common)?;
     input.warn(common);
     let takes = takes(&input, args, common)?;
     let frames: usize = takes.iter().map(|t| t.schedule.times.len()).sum();

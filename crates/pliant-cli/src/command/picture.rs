@@ -21,7 +21,7 @@ pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
     if args.view == ViewArg::All {
         Image::check_sheet(args.size.0, args.size.1, 2, 2)?;
     }
-    let input = Input::open(&args.input)?;
+    let input = Input::open(&args.input, common)?;
     input.warn(common);
     let character = &input.character;
     let mut shape = Shape::rest(character);
