@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod cutaway;
 mod flesh;
 mod load;
 mod motion;
