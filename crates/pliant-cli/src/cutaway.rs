@@ -92,10 +92,11 @@ fn kept(body: &Body, cut: Cut, view: View) -> Vec<bool> {
     let mut kept = vec![true; nearest_first.len()];
     let mut volume = 0.0;
     for (_, tet) in nearest_first {
-        volume += tets.volume_of(tet);
-        if volume > away {
+        let own = tets.volume_of(tet);
+        if volume + 0.5 * own > away {
             break;
         }
+        volume += own;
         kept[tet] = false;
     }
     kept

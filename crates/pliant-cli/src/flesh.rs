@@ -48,7 +48,13 @@ impl Skin {
                         name_of_vertex[v as usize].get_or_insert(group);
                     }
                 }
-                Ok(Self { positions: mesh.positions, triangles, names: mesh.groups, name_of_vertex, warnings })
+                Ok(Self {
+                    positions: mesh.positions,
+                    triangles,
+                    names: mesh.groups,
+                    name_of_vertex,
+                    warnings,
+                })
             }
             Format::Bvh => bail!("{}: a BVH is a motion; it has no skin to fill", named()),
         }
@@ -108,7 +114,8 @@ pub(crate) fn read(
     warnings: &mut Vec<Warning>,
 ) -> Result<Body> {
     let named = || path.display().to_string();
-    let tets = tet::read(&path.to_string_lossy(), &load::bytes(path)?, &Folder::of(path)).with_context(named)?;
+    let tets =
+        tet::read(&path.to_string_lossy(), &load::bytes(path)?, &Folder::of(path)).with_context(named)?;
     warnings.extend(tets.warnings);
     let nodes = tets.mesh.positions().iter();
     let (low, high) =
@@ -146,7 +153,10 @@ pub(crate) fn weigh(
     let given = args.tets.as_ref().map(|path| read(path, positions, triangles, warnings)).transpose()?;
     let kind = match args.weights {
         Some(WeightsArg::File) if !has_weights => {
-            bail!("{}: it has no weights; give --weights-file, or another kind of --weights", args.file.display())
+            bail!(
+                "{}: it has no weights; give --weights-file, or another kind of --weights",
+                args.file.display()
+            )
         }
         Some(WeightsArg::Segment) => WeightKind::Segment,
         Some(WeightsArg::Distance) => WeightKind::Distance(DistanceSettings::default()),
@@ -177,8 +187,7 @@ pub(crate) fn weigh(
     };
     let made = match &body {
         Some(body) => {
-            let weighed =
-                body::weigh(&character, body.tets(), body.embedding(), kind).with_context(named)?;
+            let weighed = body::weigh(&character, body.tets(), body.embedding(), kind).with_context(named)?;
             warnings.extend(explained(&weighed.warnings, &character));
             weighed.weights
         }

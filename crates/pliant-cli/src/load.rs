@@ -65,7 +65,14 @@ impl Input {
             if args.skeleton.is_some() {
                 bail!("{}: --skeleton is for an OBJ; a sample brings its own", path.display());
             }
-            return Self::from_character(zoo::character(name, None)?, name.to_owned(), vec![], true, args, common);
+            return Self::from_character(
+                zoo::character(name, None)?,
+                name.to_owned(),
+                vec![],
+                true,
+                args,
+                common,
+            );
         }
         let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         let named = || path.display().to_string();

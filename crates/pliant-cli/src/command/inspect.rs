@@ -21,7 +21,8 @@ pub(crate) fn run(args: &InspectArgs, common: &Common) -> Result<Outcome> {
             Format::Gltf => {
                 let summary = gltf::inspect(load::bytes(path)?, &Folder::of(path)).with_context(named)?;
                 let mut about = value(&summary)?;
-                let own = summary.influences_max > 0 && matches!(args.input.weights, None | Some(WeightsArg::File));
+                let own =
+                    summary.influences_max > 0 && matches!(args.input.weights, None | Some(WeightsArg::File));
                 if own && args.input.tets.is_none() {
                     about["weights"] = json!("file");
                 } else if summary.bakeable {

@@ -24,11 +24,8 @@ pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
         Image::check_sheet(args.size.0, args.size.1, 2, 2)?;
     }
     let views = views(args);
-    let images = if args.show == Some(Show::Tets) {
-        tets(args, common, &views)?
-    } else {
-        skin(args, common, &views)?
-    };
+    let images =
+        if args.show == Some(Show::Tets) { tets(args, common, &views)? } else { skin(args, common, &views)? };
     let image = match &images[..] {
         [one] => one.clone(),
         all => {
