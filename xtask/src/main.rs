@@ -164,6 +164,9 @@ const README_PICTURES: [(&str, &str, &str, &str, &str); 9] = [
     ("arm", "bend", "1", "lbs", "volume"),
 ];
 
+/// Samples that the README shows cut open.
+const README_BODIES: [&str; 3] = ["octopus", "hand", "elephant"];
+
 fn pictures() -> Result<()> {
     let pliant = pliant()?;
     let out = root().join("docs/images");
@@ -176,6 +179,11 @@ fn pictures() -> Result<()> {
             &pliant, "picture", &character, "--clip", motion, "--time", time, "--method", method, "--heat",
             heat, "--size", "280x280", "-o", &file,
         ])?;
+    }
+    for sample in README_BODIES {
+        let file = out.join(format!("{sample}-tets.png")).to_string_lossy().into_owned();
+        let character = format!("sample:{sample}");
+        run(&[&pliant, "picture", &character, "--show", "tets", "--size", "280x280", "-o", &file])?;
     }
     Ok(())
 }

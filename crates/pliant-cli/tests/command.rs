@@ -30,6 +30,7 @@ fn a_report_has_every_key() {
     let report = json(&works(&["bake", text(&file), "--clip", "bend", "-o", text(&out), "--json"]));
     for key in [
         "method",
+        "weights",
         "frames",
         "vertices",
         "tets",

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{fails, files_in, json, refused, text, works};
+use common::{fails, files_in, json, refused, shares, text, works};
 use pliant_io::files::Folder;
 use pliant_io::tet;
 use std::fs;
@@ -290,32 +290,6 @@ fn legs(folder: &Path) -> (PathBuf, PathBuf) {
     (mesh, rig)
 }
 
-/// How far each vertex of an OBJ moves along z when one of the bones does by 1: its weight.
-fn shares(obj: &Path, rig: &Path, bones: usize, moved: usize, weights: &[&str]) -> Vec<f32> {
-    let folder = tempfile::tempdir().unwrap();
-    let (motion, out) = (folder.path().join("m.dmat"), folder.path().join("out.mdd"));
-    let mut dmat = format!("2 {}\n", 12 * bones);
-    for frame in 0..2 {
-        for (row, bone) in (0..3).flat_map(|row| (0..bones).map(move |bone| (row, bone))) {
-            let mut entries = [0.0; 4];
-            entries[row] = 1.0;
-            entries[3] = if frame == 1 && bone == moved && row == 2 { 1.0 } else { 0.0 };
-            entries.iter().for_each(|e| dmat += &format!("{e}\n"));
-        }
-    }
-    fs::write(&motion, dmat).unwrap();
-    let mut args = vec!["bake", text(obj), "--skeleton", text(rig), "--motion", text(&motion)];
-    args.extend(["-q", "-o", text(&out)]);
-    args.extend(weights);
-    works(&args);
-    let bytes = fs::read(&out).unwrap();
-    let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
-    assert_eq!(number(0), 2, "frames");
-    let points = number(4) as usize;
-    let z = |frame: usize, point: usize| f32::from_bits(number(16 + 12 * (frame * points + point) + 8));
-    (0..points).map(|p| z(1, p) - z(0, p)).collect()
-}
-
 #[test]
 fn legs_that_nearly_touch_do_not_mix() {
     let folder = tempfile::tempdir().unwrap();
@@ -323,7 +297,7 @@ fn legs_that_nearly_touch_do_not_mix() {
     let positions = pliant_io::obj::read(&fs::read(&obj).unwrap()).unwrap().positions;
     // The most that the left leg's bone moves the right leg, and the least that it moves its own, below the knee.
     let bleed = |weights: &[&str]| {
-        let shares = shares(&obj, &rig, 4, 1, weights);
+        let shares = shares(&obj, &rig, 4, &[1], weights);
         let low = || positions.iter().zip(&shares).filter(|(p, _)| p.y < 6.0);
         let other = low().filter(|(p, _)| p.x > 1.05).map(|(_, s)| *s).fold(0.0, f32::max);
         let own = low().filter(|(p, _)| p.x < 1.05).map(|(_, s)| *s).fold(1.0, f32::min);
@@ -429,7 +403,7 @@ fn what_is_odd_about_bones_and_bodies_is_said_by_name() {
     fs::write(at("two.obj"), fs::read_to_string(&obj).unwrap() + &island).unwrap();
     let (warnings, _) = said(&at("two.obj"), &rig);
     assert!(warnings.contains("no bone lies in") && warnings.contains("8 vertices"), "{warnings}");
-    let shares = shares(&at("two.obj"), &rig, 2, 0, &[]);
+    let shares = shares(&at("two.obj"), &rig, 2, &[0], &[]);
     assert!(shares[8..].iter().all(|s| (*s - shares[8]).abs() < 1e-6), "it moves as one: {shares:?}");
     assert!(shares[8] == 0.0 || shares[8] == 1.0, "with one bone: {shares:?}");
     // No volume: straight lines, and it is said.

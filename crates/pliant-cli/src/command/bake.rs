@@ -272,6 +272,7 @@ impl<'a> Record<'a> {
             character: input.name.clone(),
             clip: Some(takes.iter().map(|t| &t.name[..]).collect::<Vec<_>>().join(", ")),
             method: args.method.clone(),
+            weights: input.weights,
             fps: Some(takes[0].schedule.fps),
             takes: takes.iter().map(|t| (t.name.clone(), t.schedule.times.len())).collect(),
             vertices: character.surface().positions().len(),

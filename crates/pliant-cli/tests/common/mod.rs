@@ -58,3 +58,29 @@ pub(crate) fn files_in(folder: &Path) -> Vec<String> {
     names.sort();
     names
 }
+
+/// How far each vertex of an OBJ moves along z when some of the bones do by 1: the sum of their weights.
+pub(crate) fn shares(obj: &Path, rig: &Path, bones: usize, moved: &[usize], weights: &[&str]) -> Vec<f32> {
+    let folder = tempfile::tempdir().unwrap();
+    let (motion, out) = (folder.path().join("m.dmat"), folder.path().join("out.mdd"));
+    let mut dmat = format!("2 {}\n", 12 * bones);
+    for frame in 0..2 {
+        for (row, bone) in (0..3).flat_map(|row| (0..bones).map(move |bone| (row, bone))) {
+            let mut entries = [0.0; 4];
+            entries[row] = 1.0;
+            entries[3] = if frame == 1 && moved.contains(&bone) && row == 2 { 1.0 } else { 0.0 };
+            entries.iter().for_each(|e| dmat += &format!("{e}\n"));
+        }
+    }
+    fs::write(&motion, dmat).unwrap();
+    let mut args = vec!["bake", text(obj), "--skeleton", text(rig), "--motion", text(&motion)];
+    args.extend(["-q", "-o", text(&out)]);
+    args.extend(weights);
+    works(&args);
+    let bytes = fs::read(&out).unwrap();
+    let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    assert_eq!(number(0), 2, "frames");
+    let points = number(4) as usize;
+    let z = |frame: usize, point: usize| f32::from_bits(number(16 + 12 * (frame * points + point) + 8));
+    (0..points).map(|p| z(1, p) - z(0, p)).collect()
+}
