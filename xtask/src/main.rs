@@ -164,8 +164,8 @@ const README_PICTURES: [(&str, &str, &str, &str, &str); 9] = [
     ("arm", "bend", "1", "lbs", "volume"),
 ];
 
-/// Samples that the README shows cut open.
-const README_BODIES: [&str; 3] = ["octopus", "hand", "elephant"];
+/// What the README shows cut open: sample, side.
+const README_BODIES: [(&str, &str); 3] = [("octopus", "quarter"), ("hand", "quarter"), ("elephant", "side")];
 
 fn pictures() -> Result<()> {
     let pliant = pliant()?;
@@ -180,10 +180,13 @@ fn pictures() -> Result<()> {
             heat, "--size", "280x280", "-o", &file,
         ])?;
     }
-    for sample in README_BODIES {
+    for (sample, view) in README_BODIES {
         let file = out.join(format!("{sample}-tets.png")).to_string_lossy().into_owned();
         let character = format!("sample:{sample}");
-        run(&[&pliant, "picture", &character, "--show", "tets", "--size", "280x280", "-o", &file])?;
+        run(&[
+            &pliant, "picture", &character, "--show", "tets", "--view", view, "--size", "280x280", "-o",
+            &file,
+        ])?;
     }
     Ok(())
 }
