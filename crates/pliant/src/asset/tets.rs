@@ -37,7 +37,8 @@ impl TetMesh {
                 return Err(AssetError::FlatTet { tet: index });
             }
             if volume < 0.0 {
-                mesh.tets[index].swap(2, 3);
+                // Of all swaps, the one that turns the computed volume's sign exactly.
+                mesh.tets[index].swap(1, 2);
             }
             tet.iter().for_each(|&n| used[n as usize] = true);
         }

@@ -115,7 +115,11 @@ pub struct Adjacency {
 impl Adjacency {
     /// Finds what lies across each face.
     pub fn new(mesh: &TetMesh) -> Self {
-        let tets = mesh.tets();
+        Self::of(mesh.tets(), mesh.positions().len())
+    }
+
+    /// The same for tets that are no mesh yet.
+    pub(crate) fn of(tets: &[[u32; 4]], nodes: usize) -> Self {
         let corners = |tet: u32, face: u32| {
             let mut nodes = FACES[face as usize].map(|c| tets[tet as usize][c]);
             nodes.sort_unstable();
@@ -124,7 +128,7 @@ impl Adjacency {
         // Faces that are one have one lowest node: after counting by it, few are left to compare.
         let lowest: Vec<[u32; 1]> =
             (0..tets.len() as u32 * 4).map(|slot| [corners(slot / 4, slot % 4)[0]]).collect();
-        let by_lowest = Lists::group(mesh.positions().len(), &lowest);
+        let by_lowest = Lists::group(nodes, &lowest);
         let mut adjacency = Self { across: vec![[NONE; 4]; tets.len()], crowded: 0 };
         let mut faces: Vec<([u32; 3], u32)> = Vec::new();
         for node in 0..by_lowest.len() {

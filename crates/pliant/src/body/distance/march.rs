@@ -18,7 +18,7 @@ const SHORTER: f64 = 1e-7;
 const ON_FACE: f64 = 1e-9;
 /// How much farther than remembered a way may lead: slots beyond are forgotten anyhow, and a little more keeps
 /// the ways to the last ones straight.
-const SLACK: f64 = 1.1;
+const SLACK: f64 = 1.25;
 
 /// Who touches whom, made once for all bones.
 pub(super) struct Graph<'a> {

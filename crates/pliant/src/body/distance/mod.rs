@@ -16,7 +16,7 @@ use march::{Field, Graph};
 const LABELS: usize = 1 << 22;
 /// Bones followed at once, for threads to share. More are followed farther than need be: only those before them tell
 /// how far is far enough.
-const BATCH: usize = 32;
+const BATCH: usize = 8;
 /// Vertices of an island that are asked which bone is nearest; more add nothing but time.
 const ASKED: usize = 64;
 

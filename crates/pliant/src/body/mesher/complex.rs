@@ -10,7 +10,7 @@ use super::lattice::{Lattice, STEPS, direction, opposite, star};
 use super::solid::Solid;
 use super::thin::{Layer, Offsets, depth};
 use super::union::Union;
-use glam::IVec3;
+use glam::{DVec3, IVec3};
 
 /// No node, no link.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -30,8 +30,11 @@ pub(crate) struct Inner {
     pub(crate) node: IVec3,
     /// Winding number of a node inside the solid; 0 for a layer.
     pub(crate) winding: i32,
-    /// The skin that the node is near, for a layer.
+    /// The skin that the node is near, for a layer, and the place of it that is nearest.
     pub(crate) patch: Vec<u32>,
+    nearest: DVec3,
+    /// A shell through which an edge from here leaves the body, or `NONE`.
+    shell: u32,
     /// The copies at the ends of the 14 lattice edges, or `NONE` where the edge leaves the body.
     pub(crate) links: [u32; 14],
     /// Where it leaves, as a share of the edge, and by how much that grows as the skin is moved outwards.
@@ -50,10 +53,19 @@ pub(crate) struct Complex {
     pub(crate) edges_of_outer: Vec<Vec<(u32, u8)>>,
 }
 
+/// Inner nodes by what holds them together.
+pub(crate) struct Bodies {
+    /// The body of each.
+    pub(crate) body: Vec<u32>,
+    /// Whether it is cut off from the main part of its body.
+    pub(crate) astray: Vec<bool>,
+}
+
 /// What becomes of one end of a lattice edge.
 enum End {
     Link(u32, u32),
-    Cut(u32, (f64, f64)),
+    /// With where it is, how that moves, and the shell that the edge leaves through.
+    Cut(u32, (f64, f64), u32),
 }
 
 impl Complex {
@@ -66,10 +78,18 @@ impl Complex {
         layers: Vec<Layer>,
     ) -> Self {
         let mut inner: Vec<Inner> = Vec::with_capacity(inside.len() + layers.len());
-        let solid_nodes = inside.into_iter().map(|(node, winding)| (node, winding, Vec::new()));
-        let layer_nodes = layers.into_iter().map(|l| (l.node, 0, l.patch));
-        for (node, winding, patch) in solid_nodes.chain(layer_nodes) {
-            inner.push(Inner { node, winding, patch, links: [NONE; 14], cuts: [(0.5, 0.0); 14] });
+        let solid_nodes = inside.into_iter().map(|(node, winding)| (node, winding, Vec::new(), DVec3::ZERO));
+        let layer_nodes = layers.into_iter().map(|l| (l.node, 0, l.patch, l.nearest));
+        for (node, winding, patch, nearest) in solid_nodes.chain(layer_nodes) {
+            inner.push(Inner {
+                node,
+                winding,
+                patch,
+                nearest,
+                shell: NONE,
+                links: [NONE; 14],
+                cuts: [(0.5, 0.0); 14],
+            });
         }
         inner.sort_by_key(|i| (key(i.node), i.winding == 0));
         link(&mut inner, &Edges { solid, bvh, lattice, offsets });
@@ -78,6 +98,40 @@ impl Complex {
             Self { nodes: inner.iter().map(|i| i.node).collect(), inner, tets, edges_of_outer: Vec::new() };
         complex.name_outer(outer);
         complex
+    }
+
+    /// What hangs together, and what should. Links hold inner nodes together; those whose edges leave through one
+    /// shell should be, since a shell is one surface.
+    pub(crate) fn bodies(&self) -> Bodies {
+        let count = self.inner.len();
+        let mut held = Union::new(count);
+        for (node, inner) in self.inner.iter().enumerate() {
+            inner.links.iter().filter(|&&l| l != NONE).for_each(|&l| held.join(node as u32, l));
+        }
+        let part: Vec<u32> = (0..count as u32).map(|n| held.root(n)).collect();
+        let mut of_shell: Vec<(u32, u32)> =
+            self.inner.iter().enumerate().map(|(n, i)| (i.shell, n as u32)).filter(|s| s.0 != NONE).collect();
+        of_shell.sort_unstable();
+        of_shell.windows(2).filter(|w| w[0].0 == w[1].0).for_each(|w| held.join(w[0].1, w[1].1));
+        let body: Vec<u32> = (0..count as u32).map(|n| held.root(n)).collect();
+        let mut size = vec![0u32; count];
+        part.iter().for_each(|&p| size[p as usize] += 1);
+        let mut main = vec![NONE; count];
+        for node in 0..count {
+            let main = &mut main[body[node] as usize];
+            if *main == NONE || size[part[node] as usize] > size[*main as usize] {
+                *main = part[node];
+            }
+        }
+        let astray = (0..count).map(|n| main[body[n] as usize] != part[n]).collect();
+        Bodies { body, astray }
+    }
+
+    /// Whether a lattice node has a copy inside, and whether one that is astray.
+    pub(crate) fn finds(&self, node: IVec3, bodies: &Bodies) -> (bool, bool) {
+        let first = self.inner.partition_point(|i| key(i.node) < key(node));
+        let copies = (first..self.inner.len()).take_while(|&n| self.inner[n].node == node);
+        copies.fold((false, false), |found, n| (true, found.1 | bodies.astray[n]))
     }
 
     /// Outer corners that hang together through the tets around them become one node.
@@ -152,7 +206,10 @@ fn link(inner: &mut [Inner], edges: &Edges) {
                 inner[a as usize].links[way] = b;
                 inner[b as usize].links[opposite(way)] = a;
             }
-            End::Cut(a, cut) => inner[a as usize].cuts[way] = cut,
+            End::Cut(a, cut, shell) => {
+                inner[a as usize].cuts[way] = cut;
+                inner[a as usize].shell = inner[a as usize].shell.min(shell);
+            }
         }
     }
 }
@@ -189,8 +246,8 @@ impl Edges<'_> {
                 let (p, q) = (&inner[a as usize], &inner[b as usize]);
                 let joined = match (p.winding > 0, q.winding > 0) {
                     (true, true) => exit_here.is_none() && exit_there.is_none(),
-                    (true, false) => exit_here.is_some_and(|e| has(&q.patch, e.triangle)),
-                    (false, true) => exit_there.is_some_and(|e| has(&p.patch, e.triangle)),
+                    (true, false) => self.sees(p, exit_here, q, seam),
+                    (false, true) => self.sees(q, exit_there, p, seam),
                     (false, false) => shares(&p.patch, &q.patch) || through(crossings, &p.patch, &q.patch),
                 };
                 if joined {
@@ -201,12 +258,36 @@ impl Edges<'_> {
             }
         }
         for a in here.clone().filter(|a| taken_here >> (a - here.start).min(63) & 1 == 0) {
-            ends.push((way as u8, End::Cut(a, self.cut(&inner[a as usize], way, exit_here))));
+            let from = &inner[a as usize];
+            ends.push((way as u8, End::Cut(a, self.cut(from, way, exit_here), self.shell(from, exit_here))));
         }
         for b in there.clone().filter(|b| taken_there >> (b - there.start).min(63) & 1 == 0) {
             let way = opposite(way);
-            ends.push((way as u8, End::Cut(b, self.cut(&inner[b as usize], way, exit_there))));
+            let from = &inner[b as usize];
+            ends.push((
+                way as u8,
+                End::Cut(b, self.cut(from, way, exit_there), self.shell(from, exit_there)),
+            ));
         }
+    }
+
+    /// Whether an edge leaves the solid through a layer's patch, or the solid node sees the patch from inside.
+    fn sees(&self, node: &Inner, exit: Option<Crossing>, layer: &Inner, seam: f64) -> bool {
+        let Some(exit) = exit else { return false };
+        if has(&layer.patch, exit.triangle) {
+            return true;
+        }
+        let start = self.lattice.place(node.node);
+        let mut crossings = Vec::new();
+        // A little beyond, so that the patch itself is crossed.
+        self.bvh.crossings(start, start.lerp(layer.nearest, 1.0 + 1e-6), &mut crossings);
+        first_exit(node.winding, &crossings, seam).is_none_or(|e| has(&layer.patch, e.triangle))
+    }
+
+    /// The shell that an edge leaves the body through.
+    fn shell(&self, from: &Inner, exit: Option<Crossing>) -> u32 {
+        let triangle = from.patch.first().copied().or(exit.map(|e| e.triangle));
+        triangle.map_or(NONE, |t| self.solid.shell_of_triangle[t as usize])
     }
 
     /// Where an edge leaves the body.

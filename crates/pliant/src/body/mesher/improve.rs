@@ -1,6 +1,6 @@
 //! Moving vertices a little where tets came out flat.
 
-use super::super::topology::FACES;
+use super::super::topology::{Adjacency, FACES, NONE};
 use super::stuff::Stuffed;
 use glam::DVec3;
 
@@ -10,6 +10,9 @@ const POOR: f64 = 0.407;
 
 /// Obtuse angles count for less than acute ones of the same sine: 150 degrees are as bad as 22.
 const OBTUSE: f64 = 0.75;
+
+/// For tets below this (18 degrees, or 156) surface vertices may leave the surface.
+const WORST: f64 = 0.31;
 
 /// Farthest that a vertex goes in one try, in cells, then half as far, and half of that. More would fold neighbours
 /// and leave the skin.
@@ -64,7 +67,8 @@ pub(crate) fn improve(stuffed: &mut Stuffed, cell: f64) {
             let before = positions[vertex];
             let mut best = (worths[worst as usize], before);
             for way in ways(&stuffed.tets, &positions, ring, worst, vertex) {
-                let way = (way - outward[vertex] * way.dot(outward[vertex])).normalize_or_zero();
+                let off = if best.0 < WORST { 0.0 } else { way.dot(outward[vertex]) };
+                let way = (way - outward[vertex] * off).normalize_or_zero();
                 for step in [STEP, STEP / 2.0, STEP / 4.0] {
                     positions[vertex] = before + way * (step * cell);
                     let sine = ring.iter().map(|&t| worth(corners_of(&stuffed.tets, &positions, t)));
@@ -110,19 +114,11 @@ fn ways(tets: &[[u32; 4]], positions: &[DVec3], ring: &[u32], worst: u32, vertex
 
 /// Unit normals at surface vertices, zero inside.
 fn surface_normals(stuffed: &Stuffed) -> Vec<DVec3> {
-    let mut faces: Vec<([u32; 3], u32, u8)> = Vec::with_capacity(stuffed.tets.len() * 4);
-    for (t, tet) in stuffed.tets.iter().enumerate() {
-        for (f, face) in FACES.iter().enumerate() {
-            let mut key = face.map(|k| tet[k]);
-            key.sort_unstable();
-            faces.push((key, t as u32, f as u8));
-        }
-    }
-    faces.sort_unstable();
+    let across = Adjacency::of(&stuffed.tets, stuffed.positions.len()).across;
     let mut normals = vec![DVec3::ZERO; stuffed.positions.len()];
-    for group in faces.chunk_by(|a, b| a.0 == b.0) {
-        if let [(_, t, f)] = *group {
-            let nodes = FACES[f as usize].map(|k| stuffed.tets[t as usize][k]);
+    for (tet, across) in stuffed.tets.iter().zip(across) {
+        for face in (0..4).filter(|&f| across[f] == NONE) {
+            let nodes = FACES[face].map(|k| tet[k]);
             let [a, b, c] = nodes.map(|n| stuffed.positions[n as usize]);
             nodes.iter().for_each(|&n| normals[n as usize] += (b - a).cross(c - a));
         }

@@ -88,6 +88,15 @@ impl Lattice {
         (place - self.origin) * (2.0 / self.cell)
     }
 
+    /// The node nearest to a place, never farther than 0.56 of a cell.
+    pub(crate) fn nearest(&self, place: DVec3) -> IVec3 {
+        let at = self.coordinates(place);
+        let even = (at / 2.0).round().as_ivec3() * 2;
+        let odd = ((at - 1.0) / 2.0).round().as_ivec3() * 2 + 1;
+        let squared = |node: IVec3| (node.as_dvec3() - at).length_squared();
+        if squared(even) <= squared(odd) { even } else { odd }
+    }
+
     /// The nodes that the solid encloses, with their winding numbers, in order of z, y, x.
     pub(crate) fn inside(&self, solid: &Solid) -> Vec<(IVec3, i32)> {
         let mut crossings = self.line_crossings(solid, 2, &[IVec3::ZERO, IVec3::ONE]);

@@ -13,11 +13,11 @@ use super::bvh::{Bvh, Crossing};
 use super::{BodyError, Fate, Fineness, Progress, Shell};
 use crate::asset::TetMesh;
 use complex::Complex;
-use glam::{DVec3, Vec3};
-use lattice::Lattice;
-use solid::{ShellShape, Solid};
+use glam::{DVec3, IVec3, Vec3};
+use lattice::{Lattice, STEPS};
+use solid::{ShellShape, Solid, from_lattice, to_lattice};
 use stuff::{Stuffed, stuff};
-use thin::{Offsets, THICKNESS, layers, thicknesses};
+use thin::{Offsets, STEPPED_OVER, layers, stand_ins, thicknesses};
 
 /// What can be asked for.
 const FEWEST: usize = 50;
@@ -27,16 +27,30 @@ const MOST: usize = 10_000_000;
 const CLOSE_ENOUGH: f64 = 0.015;
 
 /// Tries at the wanted count; two or three do.
-const MOST_TRIES: usize = 6;
+const MOST_TRIES: usize = 8;
+
+/// The shift that most bodies need, in cells, where the search starts.
+const USUAL_SHIFT: f64 = -0.05;
+
+/// Cuttings tried for the skin's volume, and the share of it that is near enough.
+const MOST_LEVELLINGS: usize = 5;
+const LEVEL: f64 = 0.002;
 
 /// The skin is moved by no more than this, in cells, to make the tets' volume the skin's.
-const MOST_SHIFT: f64 = 0.12;
+const MOST_SHIFT: f64 = 0.2;
 
 /// Lines for the skin's volume, to a cell.
 const FINE: f64 = 4.0;
 
-/// A shell whose volume is below this, in cells cubed (three tets), is too small to be meshed.
-const SMALL: f64 = 0.25;
+/// Times that a lattice is mended where it steps over skin; what is left then stays as it is.
+const MOST_REPAIRS: usize = 3;
+
+/// The middle of a thin part has an inner node no farther than this, in cells: its skin is then never much farther
+/// than half a cell outside the tets.
+const COVERED: f64 = 0.65;
+
+/// A shell whose volume is below this, in cells cubed (12 tets), is too small to be meshed.
+const SMALL: f64 = 1.0;
 
 /// A shell whose mean thickness (twice its volume over its area) is below this, in cells, is too thin: thickening
 /// would make of a blade or an eyelash something else.
@@ -91,12 +105,12 @@ pub(crate) fn mesh(
     let bvh = Bvh::new(&solid.points, &solid.triangles);
     step(0.2)?;
     // The cell may grow on the way; thickness is known a little beyond what the first one needs.
-    let thick = thicknesses(&solid, &bvh, THICKNESS * first * 1.5);
+    let thick = thicknesses(&solid, &bvh, STEPPED_OVER * first * 1.5);
     step(0.3)?;
     let mut search = Search::new(&solid, fineness, first);
     let mut best: Option<Try> = None;
     for index in 0..MOST_TRIES {
-        let tried = attempt(&solid, &bvh, &thick, search.cell, search.shift);
+        let tried = attempt(&solid, &bvh, &thick, &search);
         step(0.3 + 0.5 * (index + 1) as f32 / MOST_TRIES as f32)?;
         let good = search.learn(&tried);
         if best.as_ref().is_none_or(|b| search.miss(&tried) < search.miss(b)) {
@@ -107,13 +121,17 @@ pub(crate) fn mesh(
         }
     }
     let Some(Try { lattice, complex, mut stuffed, .. }) = best else { return Err(BodyError::Stopped) };
+    let skin_volume = search.volume;
+    let bodies = complex.bodies().body;
+    stuffed.sweep(|source| {
+        complex.tets[source as usize].iter().find_map(|&c| bodies.get(c as usize)).copied().unwrap_or(0)
+    });
     if stuffed.tets.is_empty() {
         return Err(BodyError::NoVolume { why: "it is thinner than a cell everywhere; ask for more tets" });
     }
     improve::improve(&mut stuffed, lattice.cell);
     step(0.9)?;
-    let skin_volume = search.volume;
-    let positions = stuffed.positions.iter().map(|p| p.as_vec3()).collect();
+    let positions = stuffed.positions.iter().map(|&p| from_lattice(p).as_vec3()).collect();
     let tets = TetMesh::new(positions, stuffed.tets)?;
     let shells = solid.shells.iter().zip(&fates).map(|(s, &f)| s.shell(f)).collect();
     let shell_of_vertex = solid.point_of_vertex.iter().map(|&p| solid.shell_of_point[p as usize]).collect();
@@ -178,7 +196,7 @@ fn first_cell(shells: &[ShellShape], fineness: Fineness) -> f64 {
 }
 
 /// Tets that the skin adds, to a cell squared of its area: seen on many bodies.
-const USUAL_CUT: f64 = 5.0;
+const USUAL_CUT: f64 = 8.0;
 
 /// Solves `N = 12 V / a^3 + k A / a^2` for `a` by halving: the right side only falls.
 fn cell_for(count: f64, volume: f64, area: f64, k: f64) -> f64 {
@@ -221,31 +239,78 @@ struct Try {
     lattice: Lattice,
     complex: Complex,
     stuffed: Stuffed,
-    volume: f64,
+    /// In cells.
     shift: f64,
 }
 
-fn attempt(solid: &Solid, bvh: &Bvh, thick: &[f64], cell: f64, shift: f64) -> Try {
+fn attempt(solid: &Solid, bvh: &Bvh, thick: &[f64], search: &Search) -> Try {
+    let cell = search.cell;
     let lattice = Lattice::new(solid, cell);
-    let thickens = vec![true; solid.shells.len()];
-    let offsets = Offsets::new(solid, thick, cell, &thickens);
+    let offsets = Offsets::new(solid, thick, cell);
     let inside = lattice.inside(solid);
-    let layers = layers(solid, bvh, &lattice, &offsets);
-    let complex = Complex::new(solid, bvh, &lattice, &offsets, inside, layers);
-    let stuffed = stuff(&complex, &lattice, shift * cell);
-    let volume = volume_of(&stuffed);
-    Try { lattice, complex, stuffed, volume, shift }
+    let mut helpers = Vec::new();
+    let mut round = 0;
+    let complex = loop {
+        let layers = layers(solid, bvh, &lattice, &offsets, &helpers);
+        let complex = Complex::new(solid, bvh, &lattice, &offsets, inside.clone(), layers);
+        round += 1;
+        let missing =
+            if round > MOST_REPAIRS { Vec::new() } else { missing(solid, bvh, &lattice, thick, &complex) };
+        let known = helpers.len();
+        helpers.extend(missing);
+        helpers.sort_unstable_by_key(|h: &(IVec3, u32)| (h.0.to_array(), h.1));
+        helpers.dedup();
+        if helpers.len() == known {
+            break complex;
+        }
+    };
+    let (stuffed, shift) = level(&complex, &lattice, search);
+    Try { lattice, complex, stuffed, shift }
 }
 
-fn volume_of(stuffed: &Stuffed) -> f64 {
-    let six_volumes = stuffed.tets.iter().map(|t| {
-        let [a, b, c, d] = t.map(|n| stuffed.positions[n as usize]);
-        (b - a).cross(c - a).dot(d - a)
-    });
-    six_volumes.sum::<f64>() / 6.0
+/// Nodes that a complex lacks: near parts that hang on nothing, and where the lattice stepped over skin.
+fn missing(
+    solid: &Solid,
+    bvh: &Bvh,
+    lattice: &Lattice,
+    thick: &[f64],
+    complex: &Complex,
+) -> Vec<(IVec3, u32)> {
+    let bodies = complex.bodies();
+    stand_ins(solid, bvh, lattice, thick, |_, place| {
+        let middle = lattice.nearest(place);
+        let (mut found, mut astray) = complex.finds(middle, &bodies);
+        for step in STEPS {
+            let near = lattice.place(middle + step).distance(place) < COVERED * lattice.cell;
+            let (inner, stray) = complex.finds(middle + step, &bodies);
+            found |= inner && near;
+            astray |= stray;
+        }
+        !found || astray
+    })
 }
 
-/// The search for a cell that gives the wanted count, and for a shift of the skin that keeps its volume.
+/// Cuts a complex, moving the skin until the tets' volume is the skin's; returns the shift in cells.
+fn level(complex: &Complex, lattice: &Lattice, search: &Search) -> (Stuffed, f64) {
+    let cut = |shift: f64| stuff(complex, lattice, shift * lattice.cell);
+    let miss = |s: &Stuffed| s.volume() / search.volume - 1.0;
+    let (mut best, mut shift) = (cut(search.shift), search.shift);
+    for _ in 0..MOST_LEVELLINGS {
+        let more = miss(&best) * search.volume / (search.area * lattice.cell);
+        let next = (shift - more).clamp(-MOST_SHIFT, MOST_SHIFT);
+        if miss(&best).abs() < LEVEL || next == shift {
+            break;
+        }
+        let again = cut(next);
+        if miss(&again).abs() >= miss(&best).abs() {
+            break;
+        }
+        (best, shift) = (again, next);
+    }
+    (best, shift)
+}
+
+/// The search for a cell that gives the wanted count.
 struct Search {
     wanted: Option<f64>,
     cell: f64,
@@ -253,6 +318,9 @@ struct Search {
     shift: f64,
     volume: f64,
     area: f64,
+    /// Cells known to give too many tets and too few.
+    small: f64,
+    large: f64,
 }
 
 impl Search {
@@ -265,34 +333,30 @@ impl Search {
             .sum();
         let wanted = if let Fineness::Tets(count) = fineness { Some(count as f64) } else { None };
         let volume = Lattice::new(solid, cell).volume_inside(solid, FINE);
-        Self { wanted, cell, shift: 0.0, volume, area }
+        Self { wanted, cell, shift: USUAL_SHIFT, volume, area, small: 0.0, large: f64::INFINITY }
     }
 
-    /// How far a try is from what is wanted: count first, then volume.
+    /// How far a try is from the wanted count.
     fn miss(&self, tried: &Try) -> f64 {
-        let count = self.wanted.map_or(0.0, |w| (tried.stuffed.tets.len() as f64 / w - 1.0).abs());
-        (count - CLOSE_ENOUGH).max(0.0) * 4.0 + (tried.volume / self.volume - 1.0).abs()
+        self.wanted.map_or(0.0, |w| (tried.stuffed.tets.len() as f64 / w - 1.0).abs())
     }
 
     /// Sets what to try next; whether this try was good enough.
     fn learn(&mut self, tried: &Try) -> bool {
-        let count = tried.stuffed.tets.len() as f64;
-        let close = self.wanted.is_none_or(|w| (count / w - 1.0).abs() < CLOSE_ENOUGH);
-        let level = (tried.volume / self.volume - 1.0).abs() < 0.003;
-        let more = (self.volume - tried.volume) / self.area / self.cell;
-        let at_limit = tried.shift.abs() >= MOST_SHIFT && more * tried.shift > 0.0;
-        if close && (level || at_limit) {
-            return true;
+        let Some(wanted) = self.wanted.filter(|_| self.miss(tried) > CLOSE_ENOUGH) else { return true };
+        let (count, cell) = (tried.stuffed.tets.len() as f64, tried.lattice.cell);
+        self.shift = tried.shift;
+        if count > wanted {
+            self.small = self.small.max(cell);
+        } else {
+            self.large = self.large.min(cell);
         }
-        self.shift = (tried.shift + more).clamp(-MOST_SHIFT, MOST_SHIFT);
-        if let Some(wanted) = self.wanted
-            && !close
-        {
-            let cell = tried.lattice.cell;
-            let inside = 12.0 * self.volume / (cell * cell * cell);
-            let k = ((count - inside) * cell * cell / self.area).max(0.1);
-            // Never more than half as large again at once: thickness is known no farther.
-            self.cell = cell_for(wanted, self.volume, self.area, k).clamp(cell / 1.5, cell * 1.4);
+        let inside = 12.0 * self.volume / (cell * cell * cell);
+        let k = ((count - inside) * cell * cell / self.area).max(0.1);
+        // Never half as large again at once: thickness is known no farther.
+        self.cell = cell_for(wanted, self.volume, self.area, k).clamp(cell / 1.4, cell * 1.4);
+        if self.small < self.large && !(self.small..=self.large).contains(&self.cell) {
+            self.cell = (self.small * self.large).sqrt();
         }
         false
     }
@@ -354,7 +418,7 @@ impl Meshed {
             if !thick(tet as u32) {
                 return 1.0;
             }
-            let corners = self.tets.corners(tet);
+            let corners = self.tets.corners(tet).map(to_lattice);
             let inside = |w: &[f64; 4]| {
                 let place: DVec3 = (0..4).map(|k| corners[k] * w[k]).sum();
                 self.bvh.winding(place, crossings) > 0

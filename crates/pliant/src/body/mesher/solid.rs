@@ -236,6 +236,20 @@ impl Solid {
     }
 }
 
+/// Sine and cosine of the turn about x between the character and the lattice (22.6 degrees). Limbs that lie along a
+/// lattice axis are cut the same way all along: their tet count jumps with the cell, and a wrong cell is wrong
+/// everywhere. A turn about x keeps the lattice its own mirror image from left to right, as most bodies are.
+const TURN: (f64, f64) = (5.0 / 13.0, 12.0 / 13.0);
+
+pub(crate) fn to_lattice(p: DVec3) -> DVec3 {
+    DVec3::new(p.x, TURN.1 * p.y - TURN.0 * p.z, TURN.0 * p.y + TURN.1 * p.z)
+}
+
+/// Back from the frame that all of this works in.
+pub(crate) fn from_lattice(p: DVec3) -> DVec3 {
+    DVec3::new(p.x, TURN.1 * p.y + TURN.0 * p.z, TURN.1 * p.z - TURN.0 * p.y)
+}
+
 fn bounds(points: &[DVec3]) -> (DVec3, DVec3) {
     points.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(l, h), &p| (l.min(p), h.max(p)))
 }
@@ -254,7 +268,7 @@ fn weld(positions: &[Vec3]) -> (Vec<u32>, Vec<DVec3>) {
     for vertex in 0..positions.len() {
         if first[vertex] as usize == vertex {
             point_of_vertex[vertex] = points.len() as u32;
-            points.push(positions[vertex].as_dvec3());
+            points.push(to_lattice(positions[vertex].as_dvec3()));
         } else {
             point_of_vertex[vertex] = point_of_vertex[first[vertex] as usize];
         }

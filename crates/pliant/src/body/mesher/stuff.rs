@@ -1,5 +1,6 @@
 //! Cutting the lattice's tets where the body ends (Labelle & Shewchuk 2007, Isosurface Stuffing).
 
+use super::super::topology::Adjacency;
 use super::complex::{Complex, NONE};
 use super::lattice::{LONG, Lattice, STEPS, direction};
 use glam::{DVec3, IVec3};
@@ -20,6 +21,54 @@ pub(crate) struct Stuffed {
     pub(crate) tets: Vec<[u32; 4]>,
     /// The tet of the complex that each came from.
     pub(crate) source: Vec<u32>,
+}
+
+/// A piece with less than this share of its body's tets is a crumb that cutting left beside it.
+const CRUMB: f64 = 0.1;
+
+impl Stuffed {
+    pub(crate) fn volume(&self) -> f64 {
+        let six_volumes = self.tets.iter().map(|t| {
+            let [a, b, c, d] = t.map(|n| self.positions[n as usize]);
+            (b - a).cross(c - a).dot(d - a)
+        });
+        six_volumes.sum::<f64>() / 6.0
+    }
+
+    /// Leaves out tets that share a face with two others, and crumbs: pieces beside a larger one of the same body.
+    /// `body` names the body of a tet of the complex.
+    pub(crate) fn sweep(&mut self, mut body: impl FnMut(u32) -> u32) {
+        // A crowded face is the only one whose neighbour does not point back.
+        let across = Adjacency::of(&self.tets, self.positions.len()).across;
+        let crowds = |t: usize| {
+            across[t]
+                .iter()
+                .any(|&n| n != NONE && (n as usize) < t && !across[n as usize].contains(&(t as u32)))
+        };
+        let crowded: Vec<bool> = (0..self.tets.len()).map(crowds).collect();
+        self.keep(|t| !crowded[t]);
+        let pieces = Adjacency::of(&self.tets, self.positions.len()).pieces();
+        if pieces.sizes.len() < 2 {
+            return;
+        }
+        let mut body_of_piece = vec![0u32; pieces.sizes.len()];
+        (self.source.iter().zip(&pieces.of_tet)).for_each(|(&s, &p)| body_of_piece[p as usize] = body(s));
+        let largest = |of: u32| {
+            let own = pieces.sizes.iter().zip(&body_of_piece).filter(|(_, b)| **b == of);
+            own.map(|(s, _)| *s).max().unwrap_or(0)
+        };
+        let stays: Vec<bool> = (pieces.sizes.iter().zip(&body_of_piece))
+            .map(|(&size, &body)| f64::from(size) >= CRUMB * f64::from(largest(body)))
+            .collect();
+        self.keep(|t| stays[pieces.of_tet[t] as usize]);
+    }
+
+    fn keep(&mut self, wanted: impl Fn(usize) -> bool) {
+        let mut index = 0..self.tets.len();
+        self.tets.retain(|_| index.next().is_some_and(&wanted));
+        let mut index = 0..self.source.len();
+        self.source.retain(|_| index.next().is_some_and(&wanted));
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,12 +6,15 @@ use super::solid::Solid;
 use super::union::Union;
 use glam::{DVec3, IVec3};
 
-/// Thickness, in cells, that every part is brought to. The lattice has no ball of radius 0.56 without a node in it,
-/// so a limb this thick has a chain of neighbouring nodes inside however it lies; less lets fingers break.
-pub(crate) const THICKNESS: f64 = 1.3;
+/// Thickness, in cells, that every part is brought to. More makes fins and fingers fat (1.12 would leave no gap
+/// between nodes); with less they break up, and are held together by [`STEPPED_OVER`] nodes one by one.
+const THICKNESS: f64 = 1.0;
 
-/// How far around a node, in cells, patches of skin are joined into one part: a little more than skin is ever moved
-/// outwards (half the thickness). Farther would join fingers well above the web between them.
+/// A part this thick, in cells, has a node inside wherever it is: the lattice has no larger ball between its nodes.
+pub(crate) const STEPPED_OVER: f64 = 1.12;
+
+/// How far around a node, in cells, patches of skin are joined into one part: a little more than the nearest node of
+/// any place is away (0.56). Farther would join fingers well above the web between them.
 const REACH: f64 = 0.7;
 
 /// How thick the solid is under each triangle, infinite from `limit` on.
@@ -43,15 +46,13 @@ pub(crate) struct Offsets {
 }
 
 impl Offsets {
-    /// `thickens` says for each shell whether it is.
-    pub(crate) fn new(solid: &Solid, thicknesses: &[f64], cell: f64, thickens: &[bool]) -> Self {
+    pub(crate) fn new(solid: &Solid, thicknesses: &[f64], cell: f64) -> Self {
         let wanted = THICKNESS * cell;
         let mut sums = vec![(0.0f64, 0.0f64); solid.points.len()];
         for (t, triangle) in solid.triangles.iter().enumerate() {
             let [a, b, c] = solid.corners(t as u32);
             let area = (b - a).cross(c - a).length();
-            let thickens = thickens[solid.shell_of_triangle[t] as usize];
-            let lack = if thickens { (wanted - thicknesses[t]).max(0.0) / 2.0 } else { 0.0 };
+            let lack = (wanted - thicknesses[t]).max(0.0) / 2.0;
             for &p in triangle {
                 sums[p as usize].0 += area * lack;
                 sums[p as usize].1 += area;
@@ -71,27 +72,43 @@ impl Offsets {
     }
 }
 
-/// A node that only the thickened skin reaches, with the patch of skin that reaches it. Two fingers side by side give
-/// one node two layers: they overlap in space and are still two.
+/// A node outside a thin part that stands for it, with the patch of skin that it is near. Two fingers side by side
+/// give one node two layers: they overlap in space and are still two.
 #[derive(Debug, Clone)]
 pub(crate) struct Layer {
     pub(crate) node: IVec3,
     /// In order.
     pub(crate) patch: Vec<u32>,
+    /// The place on the patch that is nearest to the node.
+    pub(crate) nearest: DVec3,
 }
 
-/// The layers of all nodes that the thickened skin reaches from outside, in order of z, y, x.
-pub(crate) fn layers(solid: &Solid, bvh: &Bvh, lattice: &Lattice, offsets: &Offsets) -> Vec<Layer> {
-    let nodes = reached(solid, lattice, offsets);
-    let found = map_with_scratch(nodes.len(), |k, near: &mut Vec<Nearest>| {
-        let place = lattice.place(nodes[k]);
+/// The layers of all nodes that thickened skin reaches from outside, and of those that stand in for triangles that
+/// the lattice stepped over (see [`stand_ins`]). In order of z, y, x.
+pub(crate) fn layers(
+    solid: &Solid,
+    bvh: &Bvh,
+    lattice: &Lattice,
+    offsets: &Offsets,
+    stand_ins: &[(IVec3, u32)],
+) -> Vec<Layer> {
+    let mut nodes = reached(solid, lattice, offsets);
+    nodes.extend(stand_ins);
+    nodes.sort_unstable_by_key(|n| (n.0.z, n.0.y, n.0.x, n.1));
+    nodes.dedup();
+    let groups: Vec<&[(IVec3, u32)]> = nodes.chunk_by(|a, b| a.0 == b.0).collect();
+    let found = map_with_scratch(groups.len(), |k, near: &mut Vec<Nearest>| {
+        let node = groups[k][0].0;
+        let place = lattice.place(node);
         near.clear();
         bvh.near(place, REACH * lattice.cell, |n| near.push(n));
         near.sort_unstable_by_key(|n| n.triangle);
         let mut layers = Vec::new();
         for patch in patches(solid, near) {
-            if reaches(solid, offsets, place, &patch) {
-                layers.push(Layer { node: nodes[k], patch: patch.iter().map(|n| n.triangle).collect() });
+            let needed = groups[k].iter().any(|n| patch.binary_search_by_key(&n.1, |p| p.triangle).is_ok());
+            if let Some(nearest) = nearest_if_outside(solid, offsets, place, &patch, needed) {
+                let patch = patch.iter().map(|n| n.triangle).collect();
+                layers.push(Layer { node, patch, nearest });
             }
         }
         layers
@@ -99,8 +116,39 @@ pub(crate) fn layers(solid: &Solid, bvh: &Bvh, lattice: &Lattice, offsets: &Offs
     found.into_iter().flatten().collect()
 }
 
-/// Nodes within the offset of some triangle, on either side.
-fn reached(solid: &Solid, lattice: &Lattice, offsets: &Offsets) -> Vec<IVec3> {
+/// The nodes nearest to the middle of thin parts, each with the skin between it and that middle, for triangles that
+/// the lattice stepped over. Nearest nodes of neighbouring places are neighbours in the lattice, so what these stand
+/// in for hangs together, however thin.
+pub(crate) fn stand_ins(
+    solid: &Solid,
+    bvh: &Bvh,
+    lattice: &Lattice,
+    thicknesses: &[f64],
+    stepped_over: impl Fn(u32, DVec3) -> bool + Sync + Send,
+) -> Vec<(IVec3, u32)> {
+    let found = map_with_scratch(solid.triangles.len(), |t, crossings: &mut Vec<_>| {
+        if thicknesses[t] >= STEPPED_OVER * lattice.cell {
+            return Vec::new();
+        }
+        let corners = solid.corners(t as u32);
+        let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
+        let inwards = solid.normal(t as u32) * (thicknesses[t] / -2.0);
+        if !stepped_over(t as u32, middle + inwards) {
+            return Vec::new();
+        }
+        let at = [middle, corners[0], corners[1], corners[2]].map(|c| middle.lerp(c, 0.5) + inwards);
+        let node_at = |place: DVec3| {
+            let node = lattice.nearest(place);
+            bvh.crossings(lattice.place(node), place, crossings);
+            crossings.iter().find(|c| c.step > 0).map(|c| (node, c.triangle))
+        };
+        at.into_iter().filter_map(node_at).collect()
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// Nodes within the offset of some triangle, on either side. No triangle needs them, so they name none.
+fn reached(solid: &Solid, lattice: &Lattice, offsets: &Offsets) -> Vec<(IVec3, u32)> {
     let mut nodes = Vec::new();
     for (t, triangle) in solid.triangles.iter().enumerate() {
         let reach = offsets.largest(triangle);
@@ -120,15 +168,13 @@ fn reached(solid: &Solid, lattice: &Lattice, offsets: &Offsets) -> Vec<IVec3> {
                         let place = lattice.place(node);
                         let (weights, nearest) = nearest_on(place, corners);
                         if nearest.distance(place) < offsets.at(solid, t as u32, weights) {
-                            nodes.push(node);
+                            nodes.push((node, u32::MAX));
                         }
                     }
                 }
             }
         }
     }
-    nodes.sort_unstable_by_key(|n| (n.z, n.y, n.x));
-    nodes.dedup();
     nodes
 }
 
@@ -154,18 +200,25 @@ fn patches(solid: &Solid, near: &[Nearest]) -> Vec<Vec<Nearest>> {
     patches
 }
 
-/// Whether a patch, seen from its outer side, comes as near as it is moved outwards.
-fn reaches(solid: &Solid, offsets: &Offsets, place: DVec3, patch: &[Nearest]) -> bool {
-    let Some(best) = patch.iter().min_by(|a, b| a.distance.total_cmp(&b.distance)) else { return false };
-    if best.distance >= offsets.at(solid, best.triangle, best.weights) {
-        return false;
+/// The nearest place of a patch that has the node on its outer side, if it is needed or comes as near as it is moved
+/// outwards.
+fn nearest_if_outside(
+    solid: &Solid,
+    offsets: &Offsets,
+    place: DVec3,
+    patch: &[Nearest],
+    needed: bool,
+) -> Option<DVec3> {
+    let best = patch.iter().min_by(|a, b| a.distance.total_cmp(&b.distance))?;
+    if !needed && best.distance >= offsets.at(solid, best.triangle, best.weights) {
+        return None;
     }
     // At an edge or a corner the triangles that share it decide together.
     let same = best.distance * (1.0 + 1e-9);
     let normal: DVec3 = patch.iter().filter(|n| n.distance <= same).map(|n| solid.normal(n.triangle)).sum();
     let corners = solid.corners(best.triangle);
     let nearest: DVec3 = (0..3).map(|k| corners[k] * best.weights[k]).sum();
-    (place - nearest).dot(normal) > 0.0
+    ((place - nearest).dot(normal) > 0.0).then_some(nearest)
 }
 
 /// How far inside the thickened patch a place is (below 0: outside), and the way out of it.

@@ -1,5 +1,5 @@
-//! Skin weights made from a skeleton and distances to its bones: along straight lines, or (from [`crate::body`], which
-//! is not known here) through the inside of the body.
+//! Skin weights made from a skeleton and distances to its bones: along straight lines, or as plain data from whoever can
+//! measure through the inside of a body.
 
 mod bones;
 mod distance;
