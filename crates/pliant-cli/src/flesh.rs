@@ -153,9 +153,9 @@ pub(crate) fn weigh(
     let given = args.tets.as_ref().map(|path| read(path, positions, triangles, warnings)).transpose()?;
     let kind = match args.weights {
         Some(WeightsArg::File) if !has_weights => {
+            let file = args.file.display();
             bail!(
-                "{}: it has no weights; give --weights-file, or another kind of --weights",
-                args.file.display()
+                "{file}: it has no weights; choose another kind of --weights, or give an OBJ --weights-file"
             )
         }
         Some(WeightsArg::Segment) => WeightKind::Segment,

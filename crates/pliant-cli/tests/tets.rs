@@ -354,6 +354,32 @@ fn inspect_says_which_weights_will_be_used() {
 }
 
 #[test]
+fn a_gltf_without_weights_gets_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (glb, out) = (folder.path().join("c.glb"), folder.path().join("out.npz"));
+    works(&["sample", "cylinder", "--vertices", "800", "-o", text(&glb)]);
+    let bake = |extra: &[&str]| {
+        let mut args = vec!["bake", text(&glb), "--clip", "bend", "--json", "-q", "-o", text(&out)];
+        args.extend(extra);
+        json(&works(&args))
+    };
+    let geodesic = bake(&["--weights", "geodesic"]);
+    // Attributes that are nobody's business, of names as long as the ones that they replace.
+    let mut bytes = fs::read(&glb).unwrap();
+    for (name, other) in [(&b"JOINTS_0"[..], &b"_OINTS_0"[..]), (b"WEIGHTS_0", b"_EIGHTS_0")] {
+        while let Some(at) = bytes.windows(name.len()).position(|w| w == name) {
+            bytes[at..at + name.len()].copy_from_slice(other);
+        }
+    }
+    fs::write(&glb, bytes).unwrap();
+    let made = bake(&[]);
+    assert_eq!((&made["weights"], &made["state_hash"]), (&"geodesic".into(), &geodesic["state_hash"]));
+    assert!(
+        refused(&["bake", text(&glb), "-q", "--weights", "file", "-o", text(&out)]).contains("no weights")
+    );
+}
+
+#[test]
 fn a_file_can_be_given_other_weights_and_bakes_right() {
     let folder = tempfile::tempdir().unwrap();
     let (glb, out) = (folder.path().join("c.glb"), folder.path().join("out.glb"));

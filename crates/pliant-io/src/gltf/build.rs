@@ -195,11 +195,11 @@ fn weigh(skin: &Skin, rig: &Rig, warnings: &mut Vec<Warning>) -> Result<(Weights
         let what = "vertices whose weights do not sum to one were normalised";
         warnings.push(Warning::new("meshes", what, repairs.unnormalised));
     }
-    if repairs.zero > 0 {
+    let has_weights = repairs.zero < weights.vertex_count();
+    if repairs.zero > 0 && has_weights {
         let what = "vertices without weights were bound to the nearest bone";
         warnings.push(Warning::new("meshes", what, repairs.zero));
     }
-    let has_weights = repairs.zero < weights.vertex_count();
     Ok((weights, has_weights))
 }
 
