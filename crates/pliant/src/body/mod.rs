@@ -170,7 +170,8 @@ impl Body {
 
     /// Whether a vertex of the skin is on a shell without flesh, so that it rides on flesh that is not its own.
     pub fn rides(&self, vertex: usize) -> bool {
-        self.shell_of_vertex.get(vertex).is_some_and(|&s| self.shells[s as usize].fate != Fate::Flesh)
+        let shell = self.shell_of_vertex.get(vertex).and_then(|&s| self.shells.get(s as usize));
+        shell.is_some_and(|s| s.fate != Fate::Flesh)
     }
 
     /// How far each vertex of the skin lies outside its tet; 0 within it.

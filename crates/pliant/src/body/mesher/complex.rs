@@ -6,6 +6,7 @@
 //! tet, and need no finer lattice to stay apart.
 
 use super::super::bvh::{Bvh, Crossing, map_with_scratch};
+use super::super::topology::{Adjacency, FACES};
 use super::lattice::{Lattice, STEPS, direction, opposite, star};
 use super::solid::Solid;
 use super::thin::{Layer, Offsets, depth};
@@ -17,6 +18,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// Gaps shorter than this, over the body's size, are rounding between parts that were meant to touch.
 const SEAM: f64 = 1e-5;
+
+/// Times that necks are closed; each reaches one node farther.
+const MOST_CLOSINGS: usize = 3;
 
 /// The offset of a surface met at a slant reaches farther along the edge; no slant counts for more than this.
 const LEAST_COSINE: f64 = 0.4;
@@ -93,11 +97,79 @@ impl Complex {
         }
         inner.sort_by_key(|i| (key(i.node), i.winding == 0));
         link(&mut inner, &Edges { solid, bvh, lattice, offsets });
-        let (tets, outer) = tets(&inner);
-        let mut complex =
-            Self { nodes: inner.iter().map(|i| i.node).collect(), inner, tets, edges_of_outer: Vec::new() };
-        complex.name_outer(outer);
+        let mut complex = Self { inner, nodes: Vec::new(), tets: Vec::new(), edges_of_outer: Vec::new() };
+        complex.build();
+        for _ in 0..MOST_CLOSINGS {
+            if !complex.close_necks() {
+                break;
+            }
+            complex.build();
+        }
         complex
+    }
+
+    /// Tets and outer nodes from the links.
+    fn build(&mut self) {
+        let (tets, outer) = tets(&self.inner);
+        self.nodes = self.inner.iter().map(|i| i.node).collect();
+        self.tets = tets;
+        self.edges_of_outer.clear();
+        self.name_outer(outer);
+    }
+
+    /// Where a thin part turns, two neighbours of a node may lie across a gap from each other. The tet that has all
+    /// three takes them as one, its neighbour that lacks the middle one does not: they meet in no face. Where a part
+    /// hangs on the rest by such tets alone, the gap is linked. Not everywhere: between fingers, gaps are meant.
+    fn close_necks(&mut self) -> bool {
+        let across = Adjacency::of(&self.tets, self.nodes.len()).across;
+        let inner = self.inner.len() as u32;
+        let mut held = Union::new(self.inner.len());
+        // Tets that meet in a face with an inner corner hold their inner corners together.
+        let mut piece = Union::new(self.tets.len());
+        for (t, tet) in self.tets.iter().enumerate() {
+            for face in (0..4).filter(|&f| across[t][f] != NONE && FACES[f].iter().any(|&k| tet[k] < inner)) {
+                piece.join(t as u32, across[t][face]);
+            }
+        }
+        let mut size = vec![0u32; self.tets.len()];
+        (0..self.tets.len() as u32).for_each(|t| size[piece.root(t) as usize] += 1);
+        for tet in &self.tets {
+            let corners: Vec<u32> = tet.iter().copied().filter(|&c| c < inner).collect();
+            corners.windows(2).for_each(|w| held.join(w[0], w[1]));
+        }
+        let mut largest = vec![0u32; self.inner.len()];
+        for t in 0..self.tets.len() as u32 {
+            let body = self.tets[t as usize].iter().find(|&&c| c < inner).map_or(0, |&c| held.root(c));
+            let largest = &mut largest[body as usize];
+            *largest = (*largest).max(size[piece.root(t) as usize]);
+        }
+        let mut cut_off = vec![false; self.inner.len()];
+        for t in 0..self.tets.len() as u32 {
+            for &corner in self.tets[t as usize].iter().filter(|&&c| c < inner) {
+                let body = held.root(corner);
+                cut_off[corner as usize] |= size[piece.root(t) as usize] < largest[body as usize];
+            }
+        }
+        let mut closed = false;
+        for tet in &self.tets {
+            if !tet.iter().any(|&c| c < inner && cut_off[c as usize]) {
+                continue;
+            }
+            for (i, j) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+                let (a, b) = (tet[i], tet[j]);
+                if a >= inner || b >= inner {
+                    continue;
+                }
+                let way = direction(self.inner[b as usize].node - self.inner[a as usize].node);
+                let free = |n: u32, way: usize| self.inner[n as usize].links[way] == NONE;
+                if free(a, way) && free(b, opposite(way)) {
+                    self.inner[a as usize].links[way] = b;
+                    self.inner[b as usize].links[opposite(way)] = a;
+                    closed = true;
+                }
+            }
+        }
+        closed
     }
 
     /// What hangs together, and what should. Links hold inner nodes together; those whose edges leave through one
@@ -310,17 +382,21 @@ impl Edges<'_> {
             return (at, slope);
         }
         let depth_at = |share: f64| depth(self.solid, self.offsets, start.lerp(end, share), &from.patch);
-        let (mut inside, mut outside) = (0.0, 1.0);
-        if depth_at(1.0).0 > 0.0 {
-            // The far end is in the thickened skin too, but belongs to another part.
+        let (mut inside, mut outside) = ((0.0, depth_at(0.0).0), (1.0, depth_at(1.0).0));
+        if outside.1 > 0.0 || inside.1 <= 0.0 {
+            // The far end is in the thickened skin too, but of another part; or this one is but a stand-in.
             return (0.5, 0.0);
         }
-        for _ in 0..7 {
-            let middle = (inside + outside) / 2.0;
-            if depth_at(middle).0 > 0.0 { inside = middle } else { outside = middle }
+        // False position: depth is close to linear along an edge.
+        let mut way_out = DVec3::ZERO;
+        let mut at = 0.0;
+        for _ in 0..2 {
+            at = inside.0 + (outside.0 - inside.0) * inside.1 / (inside.1 - outside.1);
+            let (deep, out) = depth_at(at);
+            way_out = out;
+            if deep > 0.0 { inside = (at, deep) } else { outside = (at, deep) }
         }
-        let at = (inside + outside) / 2.0;
-        let cosine = depth_at(at).1.dot(along).abs().max(LEAST_COSINE);
+        let cosine = way_out.dot(along).abs().max(LEAST_COSINE);
         (at, 1.0 / (length * cosine))
     }
 }

@@ -72,11 +72,13 @@ pub(crate) struct Lattice {
 }
 
 impl Lattice {
-    /// Centred on the body, so that a body and its mirror image get mirrored lattices; shifted by a hair, since
-    /// bodies made of round numbers would otherwise have their sides exactly through nodes.
-    pub(crate) fn new(solid: &Solid, cell: f64) -> Self {
-        let hair = DVec3::new(1.31, 1.73, 1.13) * 1e-6 * cell;
-        Self { origin: (solid.low + solid.high) / 2.0 + hair, cell }
+    /// Centred on the body, so that a body and its mirror image get mirrored lattices, then moved by `shift` cells in
+    /// y and z; and by a hair, since bodies made of round numbers would otherwise have their sides exactly through
+    /// nodes.
+    pub(crate) fn new(solid: &Solid, cell: f64, shift: f64) -> Self {
+        let hair = DVec3::new(1.31, 1.73, 1.13) * 1e-6;
+        let shift = DVec3::new(0.0, shift, shift) + hair;
+        Self { origin: (solid.low + solid.high) / 2.0 + shift * cell, cell }
     }
 
     pub(crate) fn place(&self, node: IVec3) -> DVec3 {

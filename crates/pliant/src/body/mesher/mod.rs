@@ -27,7 +27,10 @@ const MOST: usize = 10_000_000;
 const CLOSE_ENOUGH: f64 = 0.015;
 
 /// Tries at the wanted count; two or three do.
-const MOST_TRIES: usize = 8;
+const MOST_TRIES: usize = 12;
+
+/// Tries after which the lattice is moved.
+const LUCKLESS: usize = 4;
 
 /// The shift that most bodies need, in cells, where the search starts.
 const USUAL_SHIFT: f64 = -0.05;
@@ -48,6 +51,9 @@ const MOST_REPAIRS: usize = 3;
 /// The middle of a thin part has an inner node no farther than this, in cells: its skin is then never much farther
 /// than half a cell outside the tets.
 const COVERED: f64 = 0.65;
+
+/// The same for a place half a cell under thick skin, where only tips have no node that near.
+const COVERED_WHEN_THICK: f64 = 0.66;
 
 /// A shell whose volume is below this, in cells cubed (12 tets), is too small to be meshed.
 const SMALL: f64 = 1.0;
@@ -133,8 +139,7 @@ pub(crate) fn mesh(
     step(0.9)?;
     let positions = stuffed.positions.iter().map(|&p| from_lattice(p).as_vec3()).collect();
     let tets = TetMesh::new(positions, stuffed.tets)?;
-    let shells = solid.shells.iter().zip(&fates).map(|(s, &f)| s.shell(f)).collect();
-    let shell_of_vertex = solid.point_of_vertex.iter().map(|&p| solid.shell_of_point[p as usize]).collect();
+    let (shells, shell_of_vertex) = named_shells(&solid, &fates);
     let touching = touching(&solid);
     Ok(Meshed {
         tets,
@@ -245,7 +250,7 @@ struct Try {
 
 fn attempt(solid: &Solid, bvh: &Bvh, thick: &[f64], search: &Search) -> Try {
     let cell = search.cell;
-    let lattice = Lattice::new(solid, cell);
+    let lattice = Lattice::new(solid, cell, search.luck);
     let offsets = Offsets::new(solid, thick, cell);
     let inside = lattice.inside(solid);
     let mut helpers = Vec::new();
@@ -277,16 +282,21 @@ fn missing(
     complex: &Complex,
 ) -> Vec<(IVec3, u32)> {
     let bodies = complex.bodies();
-    stand_ins(solid, bvh, lattice, thick, |_, place| {
+    let any_astray = bodies.astray.contains(&true);
+    stand_ins(solid, bvh, lattice, thick, |place, thin| {
         let middle = lattice.nearest(place);
         let (mut found, mut astray) = complex.finds(middle, &bodies);
+        if found && !any_astray {
+            return false;
+        }
+        let covered = if thin { COVERED } else { COVERED_WHEN_THICK };
         for step in STEPS {
-            let near = lattice.place(middle + step).distance(place) < COVERED * lattice.cell;
+            let near = lattice.place(middle + step).distance(place) < covered * lattice.cell;
             let (inner, stray) = complex.finds(middle + step, &bodies);
             found |= inner && near;
             astray |= stray;
         }
-        !found || astray
+        !found || astray && thin
     })
 }
 
@@ -318,6 +328,9 @@ struct Search {
     shift: f64,
     volume: f64,
     area: f64,
+    tries: usize,
+    /// Where the lattice lies, in cells: small bodies can have bad luck with one place.
+    luck: f64,
     /// Cells known to give too many tets and too few.
     small: f64,
     large: f64,
@@ -332,8 +345,18 @@ impl Search {
             })
             .sum();
         let wanted = if let Fineness::Tets(count) = fineness { Some(count as f64) } else { None };
-        let volume = Lattice::new(solid, cell).volume_inside(solid, FINE);
-        Self { wanted, cell, shift: USUAL_SHIFT, volume, area, small: 0.0, large: f64::INFINITY }
+        let volume = Lattice::new(solid, cell, 0.0).volume_inside(solid, FINE);
+        Self {
+            wanted,
+            cell,
+            shift: USUAL_SHIFT,
+            volume,
+            area,
+            tries: 0,
+            luck: 0.0,
+            small: 0.0,
+            large: f64::INFINITY,
+        }
     }
 
     /// How far a try is from the wanted count.
@@ -355,11 +378,31 @@ impl Search {
         let k = ((count - inside) * cell * cell / self.area).max(0.1);
         // Never half as large again at once: thickness is known no farther.
         self.cell = cell_for(wanted, self.volume, self.area, k).clamp(cell / 1.4, cell * 1.4);
+        self.tries += 1;
+        if self.tries % LUCKLESS == 0 {
+            self.luck += 0.15;
+            (self.small, self.large) = (0.0, f64::INFINITY);
+        }
         if self.small < self.large && !(self.small..=self.large).contains(&self.cell) {
             self.cell = (self.small * self.large).sqrt();
         }
         false
     }
+}
+
+/// Shells for those who ask, and the shell of each vertex: vertices of no triangle make none.
+fn named_shells(solid: &Solid, fates: &[Fate]) -> (Vec<Shell>, Vec<u32>) {
+    let mut shells = Vec::new();
+    let mut name = vec![u32::MAX; solid.shells.len()];
+    for (index, (shape, &fate)) in
+        solid.shells.iter().zip(fates).enumerate().filter(|(_, (s, _))| s.area > 0.0)
+    {
+        name[index] = shells.len() as u32;
+        shells.push(shape.shell(fate));
+    }
+    let shell_of_vertex =
+        solid.point_of_vertex.iter().map(|&p| name[solid.shell_of_point[p as usize] as usize]);
+    (shells, shell_of_vertex.collect())
 }
 
 /// The triangles at each point.
@@ -395,13 +438,15 @@ impl Meshed {
             if node.winding == 0 {
                 return around.iter().any(|t| node.patch.binary_search(t).is_ok());
             }
-            // From the node to the vertex without leaving the solid, save through the vertex's own triangles.
+            // From the node to the vertex without leaving the solid, save through triangles around the vertex.
             self.bvh.crossings(self.lattice.place(node.node), place, crossings);
             let mut winding = node.winding;
             for crossing in crossings.iter() {
                 winding += crossing.step;
                 if winding <= 0 {
-                    return around.binary_search(&crossing.triangle).is_ok();
+                    let exit = self.solid.triangles[crossing.triangle as usize];
+                    let mut near = around.iter().flat_map(|&t| self.solid.triangles[t as usize]);
+                    return near.any(|p| exit.contains(&p));
                 }
             }
             true

@@ -10,6 +10,9 @@ use glam::{DVec3, IVec3};
 const NEAR_LONG: f64 = 0.24999;
 const NEAR_SHORT: f64 = 0.41189;
 
+/// Tips are not shortened by more than this, in cells. On flat skin the loss is next to nothing.
+const BLUNT: f64 = 0.3;
+
 fn near(way: usize) -> f64 {
     if way < LONG { NEAR_LONG } else { NEAR_SHORT }
 }
@@ -126,14 +129,27 @@ impl Warp<'_> {
             let distance = |way: &usize| self.cuts[node][*way] * length(*way);
             let nearest =
                 (0..14).filter(|&way| too_near(self, way)).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-            if let Some(way) = nearest {
+            if let Some(way) = nearest.filter(|&way| !self.would_blunt(node, way, &neighbours)) {
                 self.move_onto_skin(node, node, way);
+                return;
             }
-            return;
         }
         for way in 0..14 {
             self.cuts[node][way] = self.cuts[node][way].max(near(way));
         }
+    }
+
+    /// Whether moving a node sideways onto the skin would give up what lies beyond it: a fingertip, seen from the
+    /// neighbours that remain.
+    fn would_blunt(&self, node: usize, way: usize, neighbours: &[u32]) -> bool {
+        let place = |n: usize| self.lattice.place(self.complex.nodes[n]);
+        let middle: DVec3 =
+            neighbours.iter().map(|&n| place(n as usize)).sum::<DVec3>() / neighbours.len() as f64;
+        let beyond = (place(node) - middle).normalize_or_zero();
+        let ends_at = self.cut_place(node, way).dot(beyond);
+        let cuts = (0..14).filter(|&w| self.complex.inner[node].links[w] == NONE);
+        let farthest = cuts.map(|w| self.cut_place(node, w).dot(beyond)).fold(ends_at, f64::max);
+        farthest - ends_at > BLUNT * self.lattice.cell
     }
 
     /// The same for a node outside: it may not join parts that do not hang together.

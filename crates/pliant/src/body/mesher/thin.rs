@@ -124,16 +124,14 @@ pub(crate) fn stand_ins(
     bvh: &Bvh,
     lattice: &Lattice,
     thicknesses: &[f64],
-    stepped_over: impl Fn(u32, DVec3) -> bool + Sync + Send,
+    stepped_over: impl Fn(DVec3, bool) -> bool + Sync + Send,
 ) -> Vec<(IVec3, u32)> {
     let found = map_with_scratch(solid.triangles.len(), |t, crossings: &mut Vec<_>| {
-        if thicknesses[t] >= STEPPED_OVER * lattice.cell {
-            return Vec::new();
-        }
+        let deepest = STEPPED_OVER * lattice.cell;
         let corners = solid.corners(t as u32);
         let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
-        let inwards = solid.normal(t as u32) * (thicknesses[t] / -2.0);
-        if !stepped_over(t as u32, middle + inwards) {
+        let inwards = solid.normal(t as u32) * (thicknesses[t].min(deepest) / -2.0);
+        if !stepped_over(middle + inwards, thicknesses[t] < deepest) {
             return Vec::new();
         }
         let at = [middle, corners[0], corners[1], corners[2]].map(|c| middle.lerp(c, 0.5) + inwards);
@@ -225,7 +223,13 @@ fn nearest_if_outside(
 pub(crate) fn depth(solid: &Solid, offsets: &Offsets, place: DVec3, patch: &[u32]) -> (f64, DVec3) {
     let mut best = (f64::INFINITY, 0.0, DVec3::ZERO);
     for &triangle in patch {
-        let (weights, nearest) = nearest_on(place, solid.corners(triangle));
+        let corners = solid.corners(triangle);
+        // A triangle is no nearer than a corner less the triangle's size.
+        let size = corners[0].distance(corners[1]).max(corners[0].distance(corners[2]));
+        if place.distance(corners[0]) - size > best.0 {
+            continue;
+        }
+        let (weights, nearest) = nearest_on(place, corners);
         let distance = nearest.distance(place);
         if distance < best.0 {
             best = (distance, offsets.at(solid, triangle, weights), (place - nearest).normalize_or_zero());
