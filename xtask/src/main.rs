@@ -164,6 +164,9 @@ const README_PICTURES: [(&str, &str, &str, &str, &str); 9] = [
     ("arm", "bend", "1", "lbs", "volume"),
 ];
 
+/// What the README shows cut open: sample, side.
+const README_BODIES: [(&str, &str); 3] = [("octopus", "quarter"), ("hand", "quarter"), ("elephant", "side")];
+
 fn pictures() -> Result<()> {
     let pliant = pliant()?;
     let out = root().join("docs/images");
@@ -175,6 +178,14 @@ fn pictures() -> Result<()> {
         run(&[
             &pliant, "picture", &character, "--clip", motion, "--time", time, "--method", method, "--heat",
             heat, "--size", "280x280", "-o", &file,
+        ])?;
+    }
+    for (sample, view) in README_BODIES {
+        let file = out.join(format!("{sample}-tets.png")).to_string_lossy().into_owned();
+        let character = format!("sample:{sample}");
+        run(&[
+            &pliant, "picture", &character, "--show", "tets", "--view", view, "--size", "280x280", "-o",
+            &file,
         ])?;
     }
     Ok(())

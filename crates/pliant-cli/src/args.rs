@@ -2,6 +2,7 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use pliant::body::Fineness;
 use pliant::method::NAMES;
 use pliant::{simd, zoo};
 use std::path::PathBuf;
@@ -62,10 +63,19 @@ Examples:
   pliant bake walk.bvh -o walk.glb")]
     Bake(BakeArgs),
     /// Render a still of a character.
-    #[command(
-        after_help = "Example: pliant picture character.glb --clip 0 --time 0.5 --view side --heat stretch -o p.png"
-    )]
+    #[command(after_help = "\
+Examples:
+  pliant picture character.glb --clip 0 --time 0.5 --view side --heat stretch -o p.png
+  pliant picture character.glb --show tets --cut x=0.4 -o inside.png")]
     Picture(PictureArgs),
+    /// Fill a skin with tets: the body that soft flesh needs, and how good it is.
+    #[command(after_help = "\
+Examples:
+  pliant tets character.glb -o body.mesh
+  pliant tets scan.obj --target 20000 -o body.vtu
+  pliant tets character.glb --json
+  pliant picture character.glb --show tets --view side -o inside.png")]
+    Tets(TetsArgs),
     /// Time the kernels: the scalar reference beside the real path, in one run, best of several.
     #[command(after_help = "Example: pliant bench --method lbs --sizes 34594,200000 --threads 1,2")]
     Bench(BenchArgs),
@@ -86,12 +96,68 @@ pub(crate) struct InputArgs {
     /// Skeleton of an OBJ: .tgf, .bvh or .mhskel.
     #[arg(long, value_name = "FILE")]
     pub(crate) skeleton: Option<PathBuf>,
-    /// Skin weights of an OBJ: .dmat, .mhw or MakeHuman .json (default: by distance to the bones).
+    /// Skin weights (default: the file's own where it has any, else geodesic).
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub(crate) weights: Option<WeightsArg>,
+    /// Skin weights of an OBJ: .dmat, .mhw or MakeHuman .json.
     #[arg(long, value_name = "FILE", requires = "skeleton")]
     pub(crate) weights_file: Option<PathBuf>,
+    /// Tets to use as the body in place of making them: .mesh, .meshb, .node/.ele, .msh or .veg.
+    #[arg(long, value_name = "FILE", value_parser = |p: &str| ending(p, &["mesh", "meshb", "node", "ele", "msh", "veg"]))]
+    pub(crate) tets: Option<PathBuf>,
     /// Motion of an OBJ's skeleton: a .dmat of bone transforms, 30 frames a second.
     #[arg(long, value_name = "FILE", requires = "skeleton", value_parser = |p: &str| ending(p, &["dmat"]))]
     pub(crate) motion: Option<PathBuf>,
+}
+
+/// Where skin weights come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WeightsArg {
+    /// Stiff between joints, shared at them; distances inside the body.
+    Segment,
+    /// Smooth; distances inside the body, so that neighbouring limbs do not mix.
+    Geodesic,
+    /// Smooth; distances in straight lines, no body needed.
+    Distance,
+    /// The file's own; an error where it has none.
+    File,
+}
+
+/// How fine a body is to be.
+#[derive(Args)]
+pub(crate) struct FinenessArgs {
+    /// About so many tets (default: 8000).
+    #[arg(long, value_name = "N", conflicts_with = "cell")]
+    pub(crate) target: Option<usize>,
+    /// Lattice cells of this edge, in the character's units.
+    #[arg(long, value_name = "LENGTH", allow_negative_numbers = true)]
+    pub(crate) cell: Option<f64>,
+}
+
+impl FinenessArgs {
+    pub(crate) fn is_given(&self) -> bool {
+        self.target.is_some() || self.cell.is_some()
+    }
+
+    pub(crate) fn fineness(&self) -> Fineness {
+        let cell = self.cell.map(Fineness::Cell);
+        cell.or(self.target.map(Fineness::Tets)).unwrap_or_default()
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct TetsArgs {
+    /// Skin: .glb, .gltf, .vrm, .obj (no skeleton needed), or sample:NAME.
+    #[arg(value_name = "F")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) fineness: FinenessArgs,
+    /// Where to write: .mesh, .meshb, .node or .ele (both are written), .msh, .veg or .vtu (default: nowhere).
+    #[arg(short, long, value_name = "OUT", value_parser = |p: &str| ending(p, &["mesh", "meshb", "node", "ele", "msh", "veg", "vtu"]))]
+    pub(crate) output: Option<PathBuf>,
+    /// Machine-readable.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]
@@ -163,10 +229,22 @@ pub(crate) enum ViewArg {
     All,
 }
 
-/// What to draw over the skin.
+/// What to draw that is under the skin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Show {
+    /// The bones, over the skin.
     Skeleton,
+    /// The body's tets at rest, cut open; an OBJ needs no skeleton.
+    Tets,
+}
+
+/// What a body is cut open by: a plane across an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cut {
+    /// 0 to 2 for x to z; the axis nearest to the view's where none is said.
+    pub(crate) axis: Option<usize>,
+    /// How much of the flesh is taken away, from the camera's side, 0 to 1.
+    pub(crate) share: f64,
 }
 
 /// A moment of a clip.
@@ -210,6 +288,12 @@ pub(crate) struct PictureArgs {
     /// Draw what is under the skin.
     #[arg(long, value_enum)]
     pub(crate) show: Option<Show>,
+    #[command(flatten)]
+    pub(crate) fineness: FinenessArgs,
+    /// Where --show tets cuts the body open: an axis and the share of the flesh that is taken away, such as x=0.3 or
+    /// z, or none (default: half of it, across the view).
+    #[arg(long, value_name = "AXIS[=SHARE]|none", value_parser = parse_cut)]
+    pub(crate) cut: Option<Cut>,
     /// Width and height in pixels (of each picture on a sheet of all views).
     #[arg(long, default_value = "1024x1024", value_name = "WxH", value_parser = parse_size)]
     pub(crate) size: (u32, u32),
@@ -229,6 +313,50 @@ pub(crate) struct BenchArgs {
     /// Machine-readable.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl Command {
+    /// What is wrong with options that are right each by itself.
+    pub(crate) fn misuse(&self) -> Option<String> {
+        match self {
+            Self::Bake(args) => args.misuse(),
+            Self::Inspect(args) => args.input.misuse(),
+            Self::Picture(args) => args.misuse(),
+            _ => None,
+        }
+    }
+}
+
+impl InputArgs {
+    fn misuse(&self) -> Option<String> {
+        let computed = self.weights.is_some_and(|w| w != WeightsArg::File);
+        (computed && self.weights_file.is_some())
+            .then(|| "--weights-file goes with --weights file, or without --weights".to_owned())
+    }
+}
+
+impl BakeArgs {
+    fn misuse(&self) -> Option<String> {
+        let (start, end) = (self.start.unwrap_or(0.0), self.end.unwrap_or(f64::INFINITY));
+        let order = (start > end).then(|| format!("--start {start} is after --end {end}"));
+        order.or_else(|| self.input.misuse())
+    }
+}
+
+impl PictureArgs {
+    fn misuse(&self) -> Option<String> {
+        if self.show != Some(Show::Tets) {
+            let tets_only = self.fineness.is_given() || self.cut.is_some();
+            let message = || "--target, --cell and --cut go with --show tets".to_owned();
+            return tets_only.then(message).or_else(|| self.input.misuse());
+        }
+        let moves = self.clip.is_some() || self.time.is_some() || self.heat != HeatArg::None;
+        if moves {
+            return Some("--show tets is of the rest pose: leave out --clip, --time and --heat".to_owned());
+        }
+        (self.input.tets.is_some() && self.fineness.is_given())
+            .then(|| "--tets is a body as it is: leave out --target and --cell".to_owned())
+    }
 }
 
 /// A number within limits.
@@ -258,6 +386,17 @@ fn ending(text: &str, known: &[&str]) -> Result<PathBuf, String> {
         return Ok(path);
     }
     Err(format!("its name must end in .{}", known.join(" or .")))
+}
+
+fn parse_cut(text: &str) -> Result<Cut, String> {
+    if text == "none" {
+        return Ok(Cut { axis: None, share: 0.0 });
+    }
+    let (axis, share) = text.split_once('=').map_or((text, None), |(a, s)| (a, Some(s)));
+    let axis = ["x", "y", "z"].iter().position(|known| *known == axis);
+    let axis = axis.ok_or("must be x, y or z, with a share such as x=0.3, or none")?;
+    let share = share.map_or(Ok(0.5), |share| number(share, 0.0, 1.0))?;
+    Ok(Cut { axis: Some(axis), share })
 }
 
 fn parse_size(text: &str) -> Result<(u32, u32), String> {

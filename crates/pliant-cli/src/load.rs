@@ -1,6 +1,7 @@
 //! Any character file, opened one way.
 
 use crate::args::{Common, InputArgs};
+use crate::flesh::{self, Fleshed};
 use crate::motion::DEFAULT_FPS;
 use crate::terminal::say;
 use anyhow::{Context, Result, anyhow, bail};
@@ -49,6 +50,8 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
 pub(crate) struct Input {
     pub(crate) name: String,
     pub(crate) character: Character,
+    /// Where its weights come from, in words.
+    pub(crate) weights: &'static str,
     pub(crate) document: Document,
     /// The files that the document may still refer to (images).
     pub(crate) files: Box<dyn Files>,
@@ -56,13 +59,20 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn open(args: &InputArgs) -> Result<Self> {
+    pub(crate) fn open(args: &InputArgs, common: &Common) -> Result<Self> {
         let path = &args.file;
         if let Some(name) = sample_name(path) {
             if args.skeleton.is_some() {
                 bail!("{}: --skeleton is for an OBJ; a sample brings its own", path.display());
             }
-            return Self::from_character(zoo::character(name, None)?, name.to_owned(), vec![]);
+            return Self::from_character(
+                zoo::character(name, None)?,
+                name.to_owned(),
+                vec![],
+                true,
+                args,
+                common,
+            );
         }
         let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         let named = || path.display().to_string();
@@ -74,17 +84,14 @@ impl Input {
             Format::Gltf => {
                 let files = Folder::of(path);
                 let loaded = gltf::read(bytes(path)?, &files).with_context(named)?;
-                Ok(Self {
-                    name,
-                    character: loaded.character,
-                    document: loaded.document,
-                    files: Box::new(files),
-                    warnings: loaded.warnings,
-                })
+                let mut warnings = loaded.warnings;
+                let has_weights = loaded.summary.influences_max > 0;
+                let fleshed = flesh::weigh(loaded.character, has_weights, args, common, &mut warnings)?;
+                Ok(Self::new(name, fleshed, loaded.document, Box::new(files), warnings))
             }
             Format::Bvh => {
                 let rigged = bvh::read(&bytes(path)?).and_then(bvh::stick_character).with_context(named)?;
-                Self::from_character(rigged.character, name, rigged.warnings)
+                Self::from_character(rigged.character, name, rigged.warnings, true, args, common)
             }
             Format::Obj => {
                 let Some(skeleton) = &args.skeleton else {
@@ -94,7 +101,8 @@ impl Input {
                     );
                 };
                 let rigged = rig_obj(args, skeleton)?;
-                Self::from_character(rigged.character, name, rigged.warnings)
+                let has_weights = args.weights_file.is_some();
+                Self::from_character(rigged.character, name, rigged.warnings, has_weights, args, common)
             }
         }
     }
@@ -105,10 +113,29 @@ impl Input {
     }
 
     /// A character that has no glTF document gets one.
-    fn from_character(character: Character, name: String, warnings: Vec<Warning>) -> Result<Self> {
-        let file = gltf::write_character(&character)?;
+    fn from_character(
+        character: Character,
+        name: String,
+        mut warnings: Vec<Warning>,
+        has_weights: bool,
+        args: &InputArgs,
+        common: &Common,
+    ) -> Result<Self> {
+        let fleshed = flesh::weigh(character, has_weights, args, common, &mut warnings)?;
+        let file = gltf::write_character(&fleshed.character)?;
         let document = gltf::read(file, &NoFiles)?.document;
-        Ok(Self { name, character, document, files: Box::new(NoFiles), warnings })
+        Ok(Self::new(name, fleshed, document, Box::new(NoFiles), warnings))
+    }
+
+    fn new(
+        name: String,
+        fleshed: Fleshed,
+        document: Document,
+        files: Box<dyn Files>,
+        warnings: Vec<Warning>,
+    ) -> Self {
+        let Fleshed { character, weights } = fleshed;
+        Self { name, character, weights, document, files, warnings }
     }
 }
 
@@ -143,17 +170,24 @@ pub(crate) fn warn(warnings: &[Warning], common: &Common) {
 
 impl InputArgs {
     /// Refuses to write over what was read: the rig, once baked, could not be had back.
-    pub(crate) fn check_not_among<'p>(&self, outputs: impl Iterator<Item = &'p Path>) -> Result<()> {
-        let beside = [&self.skeleton, &self.weights_file, &self.motion].map(Option::as_ref);
-        let inputs = std::iter::once(Some(&self.file)).chain(beside);
-        let inputs: Vec<PathBuf> = inputs.flatten().filter_map(|p| p.canonicalize().ok()).collect();
-        for output in outputs {
-            if output.canonicalize().is_ok_and(|output| inputs.contains(&output)) {
-                bail!("{}: this is an input; write to another file", output.display());
-            }
-        }
-        Ok(())
+    pub(crate) fn check_not_among<'p>(&'p self, outputs: impl Iterator<Item = &'p Path>) -> Result<()> {
+        let beside = [&self.skeleton, &self.weights_file, &self.motion, &self.tets].map(Option::as_ref);
+        check_not_among(std::iter::once(Some(&self.file)).chain(beside).flatten(), outputs)
     }
+}
+
+/// Refuses to write over what was read.
+pub(crate) fn check_not_among<'p>(
+    inputs: impl Iterator<Item = &'p PathBuf>,
+    outputs: impl Iterator<Item = &'p Path>,
+) -> Result<()> {
+    let inputs: Vec<PathBuf> = inputs.filter_map(|p| p.canonicalize().ok()).collect();
+    for output in outputs {
+        if output.canonicalize().is_ok_and(|output| inputs.contains(&output)) {
+            bail!("{}: this is an input; write to another file", output.display());
+        }
+    }
+    Ok(())
 }
 
 /// The sample that `sample:NAME` stands for.

@@ -2,6 +2,8 @@
 
 mod args;
 mod command;
+mod cutaway;
+mod flesh;
 mod load;
 mod motion;
 mod picture;
@@ -13,6 +15,7 @@ mod terminal;
 use anyhow::{Context, Result};
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser, error::ErrorKind};
+use pliant::body::BodyError;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -30,11 +33,7 @@ fn main() -> ExitCode {
         let message = "--threads takes one number here; only `bench` takes several";
         Cli::command().error(ErrorKind::TooManyValues, message).exit();
     }
-    if let Command::Bake(args) = &cli.command
-        && let (Some(start), Some(end)) = (args.start, args.end)
-        && start > end
-    {
-        let message = format!("--start {start} is after --end {end}");
+    if let Some(message) = cli.command.misuse() {
         Cli::command().error(ErrorKind::ValueValidation, message).exit();
     }
     // Stopped half way: nothing stays behind. Without a handler it would only be untidy.
@@ -48,7 +47,7 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             terminal::say(&format!("error: {error:#}"));
-            ExitCode::FAILURE
+            if is_misuse(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }
@@ -72,6 +71,7 @@ fn run(cli: Cli) -> Result<Outcome> {
         Command::Inspect(args) => command::inspect::run(args, common),
         Command::Bake(args) => command::bake::run(args, common),
         Command::Picture(args) => command::picture::run(args, common),
+        Command::Tets(args) => command::tets::run(args, common),
         Command::Bench(args) => command::bench::run(args, common),
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -80,6 +80,11 @@ fn run(cli: Cli) -> Result<Outcome> {
             Ok(Outcome::Done)
         }
     }
+}
+
+/// A setting that the engine refuses is wrong usage, not wrong input.
+fn is_misuse(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(BodyError::Setting { .. })))
 }
 
 /// A reader that has seen enough (`pliant inspect F | head`) is no error.

@@ -160,6 +160,7 @@ impl<'a> Portrait<'a> {
             meshes: parts.chain(props).collect(),
             lines: if self.skeleton { self.bones(pose) } else { vec![] },
             legend: heat.map(|(kind, _)| kind.legend()),
+            framed: &[],
         };
         picture::render(&scene, &self.options)
     }

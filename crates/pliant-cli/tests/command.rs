@@ -1,62 +1,12 @@
 //! The command as a user runs it: what it writes, what it says, how it ends.
 
+mod common;
+
+use common::{fails, files_in, json, pliant, refused, sample, text, works};
 use pliant::asset::{Character, Clip};
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn pliant(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pliant")).args(args).output().expect("the command starts")
-}
-
-/// Runs and expects success; gives standard output.
-fn works(args: &[&str]) -> String {
-    let output = pliant(args);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {said}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Runs and expects exit code `code`; gives standard error.
-fn fails(args: &[&str], code: i32) -> String {
-    let output = pliant(args);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
-    assert!(!said.contains("panicked"), "{args:?}: {said}");
-    said
-}
-
-/// Input that cannot be used: one line, exit code 1.
-fn refused(args: &[&str]) -> String {
-    let said = fails(args, 1);
-    assert_eq!(said.trim_end().lines().count(), 1, "{args:?}: {said}");
-    assert!(said.starts_with("error: "), "{said}");
-    said
-}
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).expect("JSON")
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-/// A small sample written to a folder of its own.
-fn sample(name: &str, vertices: usize) -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("character.glb");
-    works(&["sample", name, "--vertices", &vertices.to_string(), "-o", text(&file)]);
-    (folder, file)
-}
-
-fn files_in(folder: &Path) -> Vec<String> {
-    let mut names: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
+use std::process::Command;
 
 #[test]
 fn every_sample_is_listed_with_its_motions() {
@@ -80,6 +30,7 @@ fn a_report_has_every_key() {
     let report = json(&works(&["bake", text(&file), "--clip", "bend", "-o", text(&out), "--json"]));
     for key in [
         "method",
+        "weights",
         "frames",
         "vertices",
         "tets",
@@ -453,7 +404,7 @@ fn bench_prints_scalar_beside_the_real_path() {
 #[test]
 fn completions_and_help_have_examples() {
     assert!(works(&["completions", "bash"]).contains("pliant"));
-    for command in ["sample", "inspect", "bake", "picture", "bench"] {
+    for command in ["sample", "inspect", "bake", "picture", "tets", "bench"] {
         assert!(works(&[command, "--help"]).contains("xample"), "{command}");
     }
     assert!(String::from_utf8_lossy(&pliant(&[]).stderr).contains("pliant bake"));

@@ -1,9 +1,12 @@
 //! The command on every real and every hostile file of the shared data set, where it is at hand.
 
+mod common;
 #[path = "../../pliant-io/tests/common/data.rs"]
 mod data;
 
+use common::shares;
 use data::{data, files_below, for_all, gltf_files};
+use pliant_io::rigging::{read_skeleton, skin_triangles};
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -114,6 +117,62 @@ fn every_obj_with_a_skeleton_bakes() {
 }
 
 #[test]
+fn every_skin_with_flesh_gets_a_body() {
+    let Some(data) = data() else { return };
+    let mut files = gltf_files(&data.join("gltf"));
+    files.extend(files_below(&data.join("obj"), &["obj"]));
+    files.retain(|file| expected_refusal(file).is_none());
+    // Flat on purpose: they show a feature of glTF, not a body.
+    let flat = |file: &Path| {
+        let name = file.to_str().unwrap_or_default();
+        ["Animation_Skin", "SimpleSkin", "quad_skin", "shape_key_skinned"].iter().any(|n| name.contains(n))
+    };
+    assert!(files.iter().filter(|f| !flat(f)).count() > 20);
+    for_all(&files, |file| {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("body.vtu");
+        let name = file.to_str().unwrap();
+        let output =
+            pliant(&["tets", name, "--target", "2000", "--quiet", "--json", "-o", out.to_str().unwrap()]);
+        if !output.status.success() {
+            assert!(flat(file) && output.status.code() == Some(1), "{name}: {output:?}");
+            assert!(one_line(&output).contains("no volume"), "{name}");
+            assert!(!out.exists(), "{name}");
+            return;
+        }
+        let about: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(out.exists() && about["inverted_tets"] == 0, "{name}: {about}");
+        assert!(about["dihedral"]["min"].as_f64().unwrap() > 5.0, "{name}: {about}");
+    });
+}
+
+#[test]
+fn makehuman_without_weights_walks_on_two_legs() {
+    let Some(data) = data() else { return };
+    let at = |name: &str| data.join("obj/makehuman").join(name);
+    let (obj, rig) = (at("base.obj"), at("cmu_mb.mhskel"));
+    let mesh = pliant_io::obj::read(&std::fs::read(&obj).unwrap()).unwrap();
+    let skeleton = read_skeleton("mhskel", &std::fs::read(&rig).unwrap(), &mesh).unwrap().skeleton;
+    let joint = |name: &str| skeleton.joints().iter().position(|j| j.name == name).unwrap();
+    let left = ["LeftUpLeg", "LeftLeg", "LeftFoot", "LeftToeBase"].map(joint);
+    // Vertices of the right leg, from a third down the thigh on, where the legs part.
+    let height = |joint: usize| skeleton.joints()[joint].world_from_rest.translation.y as f32;
+    let from = 0.7 * height(left[0]) + 0.3 * height(left[1]);
+    let mut right: Vec<u32> = skin_triangles(&mesh, &mut Vec::new()).into_flattened();
+    right.retain(|&v| mesh.positions[v as usize].y < from && mesh.positions[v as usize].x < 0.0);
+    let bleed = |weights: &[&str]| {
+        let shares = shares(&obj, &rig, skeleton.len(), &left, weights);
+        right.iter().map(|&v| shares[v as usize]).fold(0.0, f32::max)
+    };
+    for weights in [&[][..], &["--weights", "segment"]] {
+        let bleed = bleed(weights);
+        assert!(bleed < 0.001, "{weights:?}: the left leg pulls the right one by {bleed}");
+    }
+    let straight = bleed(&["--weights", "distance"]);
+    assert!(straight > 0.02, "in straight lines it does, which is what this is about: {straight}");
+}
+
+#[test]
 fn the_elephant_walks_by_its_own_matrices() {
     let Some(data) = data() else { return };
     let at = |name: &str| data.join("obj/libigl").join(name).to_str().unwrap().to_owned();
@@ -160,6 +219,14 @@ fn nothing_bad_panics_hangs_or_leaves_a_file() {
             other => panic!("{name}: exit code {other:?}"),
         }
         let folder = tempfile::tempdir().unwrap();
+        let body = folder.path().join("body.mesh");
+        let meshed = pliant(&["tets", name, "--target", "500", "--quiet", "-o", body.to_str().unwrap()]);
+        if meshed.status.success() {
+            std::fs::remove_file(&body).unwrap();
+        } else {
+            assert_eq!(meshed.status.code(), Some(1), "{name}");
+            one_line(&meshed);
+        }
         let out = folder.path().join("out.glb");
         let baked = pliant(&["bake", name, "--quiet", "-o", out.to_str().unwrap()]);
         if baked.status.success() {

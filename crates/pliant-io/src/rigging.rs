@@ -171,7 +171,7 @@ fn normalised(
 
 /// The triangles that are skin. MakeHuman's base mesh holds, beside the group `body`, helper geometry and a cube at
 /// each joint: their vertices say where the joints are, their faces are not skin.
-fn skin_triangles(mesh: &ObjMesh, warnings: &mut Vec<Warning>) -> Vec<[u32; 3]> {
+pub fn skin_triangles(mesh: &ObjMesh, warnings: &mut Vec<Warning>) -> Vec<[u32; 3]> {
     let body = mesh.groups.iter().position(|g| g == "body");
     let helpers = mesh.groups.iter().any(|g| g.starts_with("joint-") || g.starts_with("helper-"));
     let Some(body) = body.filter(|_| helpers) else { return mesh.triangles.clone() };

@@ -32,7 +32,7 @@ struct Take {
 }
 
 pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
-    let input = Input::open(&args.input)?;
+    let input = Input::open(&args.input, common)?;
     input.warn(common);
     let takes = takes(&input, args, common)?;
     let frames: usize = takes.iter().map(|t| t.schedule.times.len()).sum();
@@ -272,6 +272,7 @@ impl<'a> Record<'a> {
             character: input.name.clone(),
             clip: Some(takes.iter().map(|t| &t.name[..]).collect::<Vec<_>>().join(", ")),
             method: args.method.clone(),
+            weights: input.weights,
             fps: Some(takes[0].schedule.fps),
             takes: takes.iter().map(|t| (t.name.clone(), t.schedule.times.len())).collect(),
             vertices: character.surface().positions().len(),

@@ -1,28 +1,37 @@
 //! `pliant inspect`: what is in a file, and what will not work, before anything runs.
 
 use crate::Outcome;
-use crate::args::{Common, InspectArgs};
+use crate::args::{Common, InspectArgs, WeightsArg};
 use crate::load::{self, Format, Input};
 use crate::terminal;
 use anyhow::{Context, Result};
-use pliant::asset::Character;
 use pliant_io::files::Folder;
 use pliant_io::{Warning, bvh, gltf, obj};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
 
-pub(crate) fn run(args: &InspectArgs, _: &Common) -> Result<Outcome> {
+pub(crate) fn run(args: &InspectArgs, common: &Common) -> Result<Outcome> {
     let path = &args.input.file;
     let named = || path.display().to_string();
     let about = if load::sample_name(path).is_some() || args.input.skeleton.is_some() {
-        let input = Input::open(&args.input)?;
-        rigged(&input.character, &input.warnings)
+        rigged(&Input::open(&args.input, common)?)
     } else {
         match Format::of(path).ok_or_else(|| load::unknown_format(path))? {
             Format::Gltf => {
                 let summary = gltf::inspect(load::bytes(path)?, &Folder::of(path)).with_context(named)?;
-                value(&summary)?
+                let mut about = value(&summary)?;
+                let own =
+                    summary.influences_max > 0 && matches!(args.input.weights, None | Some(WeightsArg::File));
+                if own && args.input.tets.is_none() {
+                    about["weights"] = json!("file");
+                } else if summary.bakeable {
+                    // What is odd about the weights shows once they are made.
+                    let input = Input::open(&args.input, common)?;
+                    about["weights"] = json!(input.weights);
+                    about = with_warnings(about, &input.warnings);
+                }
+                about
             }
             Format::Obj => {
                 let mesh = obj::read(&load::bytes(path)?).with_context(named)?;
@@ -58,7 +67,8 @@ fn with_warnings(mut about: Value, warnings: &[Warning]) -> Value {
     about
 }
 
-fn rigged(character: &Character, warnings: &[Warning]) -> Value {
+fn rigged(input: &Input) -> Value {
+    let character = &input.character;
     let clips: Vec<Value> = character
         .clips()
         .iter()
@@ -70,16 +80,17 @@ fn rigged(character: &Character, warnings: &[Warning]) -> Value {
         "triangles": character.surface().triangles().len(),
         "parts": character.parts().len(),
         "joints": deforming,
+        "weights": input.weights,
         "influences_max": character.weights().max_influences(),
         "morphs": character.morphs().len(),
         "clips": clips,
         "bakeable": true,
     });
-    with_warnings(about, warnings)
+    with_warnings(about, &input.warnings)
 }
 
 /// The same for people: one fact a line, lists short.
-fn print(out: &mut impl Write, about: &Value, depth: usize) -> std::io::Result<()> {
+pub(super) fn print(out: &mut impl Write, about: &Value, depth: usize) -> std::io::Result<()> {
     let Some(map) = about.as_object() else { return Ok(()) };
     let indent = "  ".repeat(depth);
     for (key, value) in map {

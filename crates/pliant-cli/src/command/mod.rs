@@ -5,3 +5,4 @@ pub(crate) mod bench;
 pub(crate) mod inspect;
 pub(crate) mod picture;
 pub(crate) mod sample;
+pub(crate) mod tets;

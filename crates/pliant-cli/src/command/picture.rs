@@ -1,8 +1,10 @@
 //! `pliant picture`: a still.
 
 use crate::Outcome;
-use crate::args::{Common, HeatArg, Moment, PictureArgs, Show, ViewArg};
-use crate::load::Input;
+use crate::args::{Common, Cut, HeatArg, Moment, PictureArgs, Show, ViewArg};
+use crate::cutaway;
+use crate::flesh::{self, Skin};
+use crate::load::{self, Input};
 use crate::motion;
 use crate::picture::{Image, View};
 use crate::portrait::{Heat, Portrait};
@@ -21,7 +23,38 @@ pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
     if args.view == ViewArg::All {
         Image::check_sheet(args.size.0, args.size.1, 2, 2)?;
     }
-    let input = Input::open(&args.input)?;
+    let views = views(args);
+    let images =
+        if args.show == Some(Show::Tets) { tets(args, common, &views)? } else { skin(args, common, &views)? };
+    let image = match &images[..] {
+        [one] => one.clone(),
+        all => {
+            let rows = View::ALL.chunks(2).zip(all.chunks(2)).map(|(names, images)| {
+                let tiles: Vec<_> = names.iter().map(|n| n.0).zip(images).collect();
+                Image::beside(&tiles)
+            });
+            Image::stacked(&rows.collect::<Result<Vec<_>>>()?)?
+        }
+    };
+    args.input.check_not_among(std::iter::once(args.output.as_path()))?;
+    write_whole(&[(args.output.clone(), image.to_png()?)])
+        .with_context(|| args.output.display().to_string())?;
+    Ok(Outcome::Done)
+}
+
+fn views(args: &PictureArgs) -> Vec<View> {
+    match args.view {
+        ViewArg::Front => vec![View::Front],
+        ViewArg::Side => vec![View::Side],
+        ViewArg::Back => vec![View::Back],
+        ViewArg::Quarter => vec![View::Quarter],
+        ViewArg::All => View::ALL.map(|(_, view)| view).to_vec(),
+    }
+}
+
+/// The skin, posed and shaped.
+fn skin(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image>> {
+    let input = Input::open(&args.input, common)?;
     input.warn(common);
     let character = &input.character;
     let mut shape = Shape::rest(character);
@@ -48,35 +81,30 @@ pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
             Heat::Volume => (heat, judge.volume_field(&pose, &shape.positions)),
         }
     });
-    let views = match args.view {
-        ViewArg::Front => vec![View::Front],
-        ViewArg::Side => vec![View::Side],
-        ViewArg::Back => vec![View::Back],
-        ViewArg::Quarter => vec![View::Quarter],
-        ViewArg::All => View::ALL.map(|(_, view)| view).to_vec(),
-    };
     let mut portrait = Portrait::new(&input, args.size.0, args.size.1, View::Quarter, args.edges);
     if args.show == Some(Show::Skeleton) {
         portrait = portrait.with_skeleton();
     }
     let heat = values.as_ref().map(|(heat, values)| (*heat, &values[..]));
     let mut images = Vec::new();
-    for view in views {
+    for &view in views {
         portrait = portrait.from(view);
         images.push(portrait.take(&shape, &pose, heat)?);
     }
-    let image = match &images[..] {
-        [one] => one.clone(),
-        all => {
-            let rows = View::ALL.chunks(2).zip(all.chunks(2)).map(|(names, images)| {
-                let tiles: Vec<_> = names.iter().map(|n| n.0).zip(images).collect();
-                Image::beside(&tiles)
-            });
-            Image::stacked(&rows.collect::<Result<Vec<_>>>()?)?
-        }
+    Ok(images)
+}
+
+/// The body under the skin, at rest.
+fn tets(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image>> {
+    let skin = Skin::open(&args.input.file)?;
+    let mut warnings = skin.warnings.clone();
+    let body = match &args.input.tets {
+        Some(path) => flesh::read(path, &skin.positions, &skin.triangles, &mut warnings)?,
+        None => flesh::make(&skin.positions, &skin.triangles, args.fineness.fineness(), common)
+            .with_context(|| args.input.file.display().to_string())?,
     };
-    args.input.check_not_among(std::iter::once(args.output.as_path()))?;
-    write_whole(&[(args.output.clone(), image.to_png()?)])
-        .with_context(|| args.output.display().to_string())?;
-    Ok(Outcome::Done)
+    load::warn(&warnings, common);
+    let cut = args.cut.unwrap_or(Cut { axis: None, share: 0.5 });
+    let (width, height) = args.size;
+    views.iter().map(|&view| cutaway::take(&body, &skin, cut, width, height, view)).collect()
 }

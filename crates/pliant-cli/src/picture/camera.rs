@@ -30,6 +30,14 @@ impl View {
             View::Quarter => (38.0, 14.0),
         }
     }
+
+    /// The direction from the scene to the eye.
+    pub(crate) fn to_eye(self) -> DVec3 {
+        let (yaw, pitch) = self.angles();
+        let ((sin_yaw, cos_yaw), (sin_pitch, cos_pitch)) =
+            (libm::sincos(yaw.to_radians()), libm::sincos(pitch.to_radians()));
+        DVec3::new(sin_yaw * cos_pitch, sin_pitch, cos_yaw * cos_pitch)
+    }
 }
 
 impl FromStr for View {
@@ -76,10 +84,8 @@ pub(crate) struct Camera {
 impl Camera {
     /// Sees all `points` in a picture of `width` x `height` whose lowest `strip` pixels are kept free.
     pub(crate) fn framing(view: View, points: &[DVec3], width: f64, height: f64, strip: f64) -> Self {
-        let (yaw, pitch) = view.angles();
-        let ((sin_yaw, cos_yaw), (sin_pitch, cos_pitch)) =
-            (libm::sincos(yaw.to_radians()), libm::sincos(pitch.to_radians()));
-        let back = DVec3::new(sin_yaw * cos_pitch, sin_pitch, cos_yaw * cos_pitch);
+        let back = view.to_eye();
+        let (sin_yaw, cos_yaw) = libm::sincos(view.angles().0.to_radians());
         let right = DVec3::new(cos_yaw, 0.0, -sin_yaw);
         let up = back.cross(right);
         let high = (height - strip).max(1.0);

@@ -37,6 +37,14 @@ impl Image {
         (x < self.width).then(|| self.pixels.get(y * self.width + x).copied()).flatten()
     }
 
+    /// This picture with a share, 0 to 1, of another of the same size over it.
+    pub(crate) fn mixed(mut self, over: &Image, share: f32) -> Image {
+        for (under, over) in self.pixels.as_flattened_mut().iter_mut().zip(over.pixels.as_flattened()) {
+            *under = (f32::from(*under) * (1.0 - share) + f32::from(*over) * share + 0.5) as u8;
+        }
+        self
+    }
+
     /// A PNG file.
     pub(crate) fn to_png(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();

@@ -15,6 +15,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) lines: Vec<Line>,
     /// A colour scale drawn along the lower edge.
     pub(crate) legend: Option<Legend>,
+    /// What must be in the picture besides, seen or not.
+    pub(crate) framed: &'a [Vec3],
 }
 
 /// A triangle surface; both sides are seen.
@@ -135,7 +137,8 @@ impl<'a> Stage<'a> {
             };
             let lines = scene.lines.iter().filter(|line| line.from.is_finite() && line.to.is_finite());
             let ends = lines.flat_map(|line| [line.from, line.to]);
-            scene.meshes.iter().flat_map(points).chain(ends)
+            let besides = scene.framed.iter().copied().filter(|p| p.is_finite());
+            scene.meshes.iter().flat_map(points).chain(ends).chain(besides)
         };
         let content = Bounds::of(used());
         let given = options.frame.filter(Bounds::is_usable);

@@ -142,6 +142,7 @@ fn tables(report: &Report) -> [(&'static str, Rows); 3] {
     let times = report.ms_per_frame;
     let mut time: Rows = vec![
         ("Method", Some(report.method.clone())),
+        ("Weights", Some(report.weights.to_owned())),
         ("Preparation", Some(ms(report.prepare_ms))),
         ("Per frame", Some(ms(times.total))),
     ];

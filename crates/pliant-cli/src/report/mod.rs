@@ -17,6 +17,8 @@ pub(crate) struct Report {
     pub(crate) character: String,
     pub(crate) clip: Option<String>,
     pub(crate) method: String,
+    /// Where the skin weights come from.
+    pub(crate) weights: &'static str,
     pub(crate) fps: Option<f64>,
     pub(crate) frames: usize,
     pub(crate) vertices: usize,
@@ -142,6 +144,8 @@ pub(crate) struct Run {
     pub(crate) character: String,
     pub(crate) clip: Option<String>,
     pub(crate) method: String,
+    /// Where the skin weights come from.
+    pub(crate) weights: &'static str,
     pub(crate) fps: Option<f64>,
     pub(crate) vertices: usize,
     pub(crate) triangles: usize,
@@ -199,6 +203,7 @@ impl Report {
             character: run.character,
             clip: run.clip,
             method: run.method,
+            weights: run.weights,
             fps: run.fps,
             vertices: run.vertices,
             triangles: run.triangles,

@@ -52,6 +52,7 @@ fn sample() -> Report {
         character: "<b>\"Arm\" & co</b>".into(),
         clip: Some("bend</title><script>alert(1)</script>".into()),
         method: "lbs".into(),
+        weights: "file",
         fps: Some(30.0),
         vertices: 4000,
         triangles: 7996,

@@ -23,6 +23,8 @@ const NEAREST_BUDGET: usize = 1 << 31;
 /// A character, and where its pieces came from.
 pub(crate) struct Built {
     pub(crate) character: Character,
+    /// Whether the file has a weight for any vertex.
+    pub(crate) has_weights: bool,
     pub(crate) parts: Vec<PartSource>,
     pub(crate) joint_nodes: Vec<usize>,
     pub(crate) clip_animations: Vec<usize>,
@@ -119,7 +121,7 @@ pub(crate) fn build(
         mesh_number += 1;
     }
     let skin = std::mem::take(&mut build.skin);
-    let weights = weigh(&skin, &rig, warnings)?;
+    let (weights, has_weights) = weigh(&skin, &rig, warnings)?;
     let asset = |place: &'static str| move |e: pliant::asset::AssetError| Problem::new(place, e.to_string());
     let normals = skin.normals.iter().any(|&n| n != Vec3::ZERO).then_some(skin.normals);
     let surface = Surface::new(skin.positions, normals, skin.triangles).map_err(asset("meshes"))?;
@@ -134,6 +136,7 @@ pub(crate) fn build(
         clips,
     });
     Ok(Built {
+        has_weights,
         character: character.map_err(asset(""))?,
         parts: skin.sources,
         joint_nodes: rig.joint_nodes,
@@ -154,8 +157,9 @@ fn count_vertices(root: &Root<'_>, mut budget: Budget) -> Result<(), ReadError> 
     Ok(())
 }
 
-/// Makes the weights of every vertex sum to one; vertices without any follow the nearest bone of their skin.
-fn weigh(skin: &Skin, rig: &Rig, warnings: &mut Vec<Warning>) -> Result<Weights, ReadError> {
+/// Makes the weights of every vertex sum to one; vertices without any follow the nearest bone of their skin. Also says
+/// whether any vertex has weights.
+fn weigh(skin: &Skin, rig: &Rig, warnings: &mut Vec<Warning>) -> Result<(Weights, bool), ReadError> {
     let part_of = |v: usize| skin.weights_of.partition_point(|p| p.first_vertex <= v) - 1;
     let per_vertex = skin.weights_of.iter().enumerate().flat_map(|(p, part)| {
         let end = skin.weights_of.get(p + 1).map_or(skin.positions.len(), |next| next.first_vertex);
@@ -191,11 +195,12 @@ fn weigh(skin: &Skin, rig: &Rig, warnings: &mut Vec<Warning>) -> Result<Weights,
         let what = "vertices whose weights do not sum to one were normalised";
         warnings.push(Warning::new("meshes", what, repairs.unnormalised));
     }
-    if repairs.zero > 0 {
+    let has_weights = repairs.zero < weights.vertex_count();
+    if repairs.zero > 0 && has_weights {
         let what = "vertices without weights were bound to the nearest bone";
         warnings.push(Warning::new("meshes", what, repairs.zero));
     }
-    Ok(weights)
+    Ok((weights, has_weights))
 }
 
 impl Build<'_, '_, '_> {

@@ -98,7 +98,7 @@ fn open(file: &[u8], files: &dyn Files) -> Result<Opened, ReadError> {
     let blocker = found.blockers.into_iter().next().or_else(|| summary::missing_data(&root, &store));
     let built =
         if summary.bakeable { Some(build::build(&root, &tree, &store, &mut warnings)?) } else { None };
-    if let Some(built) = &built {
+    if let Some(built) = built.as_ref().filter(|b| b.has_weights) {
         summary.influences_max = built.character.weights().max_influences();
     }
     summary.warnings = warnings.iter().map(ToString::to_string).collect();

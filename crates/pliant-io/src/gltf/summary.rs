@@ -32,7 +32,7 @@ pub struct Summary {
     pub vertices: usize,
     /// Triangles in all meshes.
     pub triangles: usize,
-    /// The most joints that move one vertex; 0 where nothing is skinned or it cannot be told.
+    /// The most joints that move one vertex by the file's weights; 0 where it has none or it cannot be told.
     pub influences_max: usize,
     /// Morph targets of all meshes.
     pub morph_targets: usize,
