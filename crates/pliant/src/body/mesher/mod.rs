@@ -292,6 +292,9 @@ fn missing(
         let covered = if thin { COVERED } else { COVERED_WHEN_THICK };
         for step in STEPS {
             let near = lattice.place(middle + step).distance(place) < covered * lattice.cell;
+            if !near && !any_astray {
+                continue;
+            }
             let (inner, stray) = complex.finds(middle + step, &bodies);
             found |= inner && near;
             astray |= stray;
