@@ -33,14 +33,14 @@ const MOST_TRIES: usize = 12;
 const LUCKLESS: usize = 4;
 
 /// The shift that most bodies need, in cells, where the search starts.
-const USUAL_SHIFT: f64 = -0.05;
+const USUAL_SHIFT: f64 = 0.0;
 
 /// Cuttings tried for the skin's volume, and the share of it that is near enough.
 const MOST_LEVELLINGS: usize = 5;
 const LEVEL: f64 = 0.002;
 
 /// The skin is moved by no more than this, in cells, to make the tets' volume the skin's.
-const MOST_SHIFT: f64 = 0.25;
+const MOST_SHIFT: f64 = 0.15;
 
 /// Lines for the skin's volume, to a cell.
 const FINE: f64 = 4.0;
@@ -384,7 +384,7 @@ impl Search {
         // Never half as large again at once: thickness is known no farther.
         self.cell = cell_for(wanted, self.volume, self.area, k).clamp(cell / 1.4, cell * 1.4);
         self.tries += 1;
-        if self.tries % LUCKLESS == 0 {
+        if self.tries.is_multiple_of(LUCKLESS) {
             self.luck += 0.15;
             (self.small, self.large) = (0.0, f64::INFINITY);
         }

@@ -10,9 +10,6 @@ use glam::{DVec3, IVec3};
 const NEAR_LONG: f64 = 0.24999;
 const NEAR_SHORT: f64 = 0.41189;
 
-/// Tips are not shortened by more than this, in cells. On flat skin the loss is next to nothing.
-const BLUNT: f64 = 0.3;
-
 fn near(way: usize) -> f64 {
     if way < LONG { NEAR_LONG } else { NEAR_SHORT }
 }
@@ -118,38 +115,22 @@ impl Warp<'_> {
         if !(0..14).any(|way| too_near(self, way)) {
             return;
         }
-        let neighbours: Vec<u32> = inner
-            .links
-            .iter()
-            .copied()
-            .filter(|&n| n != NONE && self.sides[n as usize] == Side::In)
-            .collect();
+        let inside = inner.links.iter().copied().filter(|&n| n != NONE && self.sides[n as usize] == Side::In);
+        let mut neighbours: Vec<u32> = inside.collect();
+        neighbours.sort_unstable();
         if neighbours.len() > 2 && self.hang_together(&neighbours) {
             let length = |way: usize| if way < LONG { 1.0 } else { 0.75f64.sqrt() };
             let distance = |way: &usize| self.cuts[node][*way] * length(*way);
             let nearest =
                 (0..14).filter(|&way| too_near(self, way)).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-            if let Some(way) = nearest.filter(|&way| !self.would_blunt(node, way, &neighbours)) {
+            if let Some(way) = nearest {
                 self.move_onto_skin(node, node, way);
-                return;
             }
+            return;
         }
         for way in 0..14 {
             self.cuts[node][way] = self.cuts[node][way].max(near(way));
         }
-    }
-
-    /// Whether moving a node sideways onto the skin would give up what lies beyond it: a fingertip, seen from the
-    /// neighbours that remain.
-    fn would_blunt(&self, node: usize, way: usize, neighbours: &[u32]) -> bool {
-        let place = |n: usize| self.lattice.place(self.complex.nodes[n]);
-        let middle: DVec3 =
-            neighbours.iter().map(|&n| place(n as usize)).sum::<DVec3>() / neighbours.len() as f64;
-        let beyond = (place(node) - middle).normalize_or_zero();
-        let ends_at = self.cut_place(node, way).dot(beyond);
-        let cuts = (0..14).filter(|&w| self.complex.inner[node].links[w] == NONE);
-        let farthest = cuts.map(|w| self.cut_place(node, w).dot(beyond)).fold(ends_at, f64::max);
-        farthest - ends_at > BLUNT * self.lattice.cell
     }
 
     /// The same for a node outside: it may not join parts that do not hang together.
@@ -189,7 +170,7 @@ impl Warp<'_> {
         start + STEPS[way].as_dvec3() * (self.lattice.cell / 2.0 * self.cuts[from][way])
     }
 
-    /// Whether nodes are joined by links among themselves.
+    /// Whether nodes, in order, are joined by links among themselves.
     fn hang_together(&self, nodes: &[u32]) -> bool {
         let mut reached = vec![false; nodes.len()];
         reached[0] = true;
