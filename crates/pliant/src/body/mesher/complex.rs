@@ -53,6 +53,8 @@ pub(crate) struct Inner {
     /// The skin that the node is near, for a layer, and the place of it that is nearest.
     pub(crate) patch: Vec<u32>,
     nearest: DVec3,
+    /// How far inside its thickened skin a layer is.
+    depth: f64,
     /// A shell through which an edge from here leaves the body, or `NONE`.
     shell: u32,
     /// The copies at the ends of the 14 lattice edges, or `NONE` where the edge leaves the body.
@@ -98,14 +100,16 @@ impl Complex {
         layers: Vec<Layer>,
     ) -> Self {
         let mut inner: Vec<Inner> = Vec::with_capacity(inside.len() + layers.len());
-        let solid_nodes = inside.into_iter().map(|(node, winding)| (node, winding, Vec::new(), DVec3::ZERO));
-        let layer_nodes = layers.into_iter().map(|l| (l.node, 0, l.patch, l.nearest));
-        for (node, winding, patch, nearest) in solid_nodes.chain(layer_nodes) {
+        let solid_nodes =
+            inside.into_iter().map(|(node, winding)| (node, winding, Vec::new(), DVec3::ZERO, 0.0));
+        let layer_nodes = layers.into_iter().map(|l| (l.node, 0, l.patch, l.nearest, l.depth));
+        for (node, winding, patch, nearest, depth) in solid_nodes.chain(layer_nodes) {
             inner.push(Inner {
                 node,
                 winding,
                 patch,
                 nearest,
+                depth,
                 shell: NONE,
                 links: [NONE; 14],
                 cuts: [Cut::MIDDLE; 14],
@@ -217,8 +221,9 @@ impl Complex {
 
     /// Whether a lattice node has a copy inside, and whether one that is astray.
     pub(crate) fn finds(&self, node: IVec3, bodies: &Bodies) -> (bool, bool) {
-        let first = self.inner.partition_point(|i| key(i.node) < key(node));
-        let copies = (first..self.inner.len()).take_while(|&n| self.inner[n].node == node);
+        let inner = &self.nodes[..self.inner.len()];
+        let first = inner.partition_point(|&n| key(n) < key(node));
+        let copies = (first..inner.len()).take_while(|&n| inner[n] == node);
         copies.fold((false, false), |found, n| (true, found.1 | bodies.astray[n]))
     }
 
@@ -399,9 +404,14 @@ impl Edges<'_> {
             return Cut { at, slope, normal: normal.as_vec3() };
         }
         let depth_at = |share: f64| depth(self.solid, self.offsets, start.lerp(end, share), &from.patch);
-        let (mut inside, mut outside) = ((0.0, depth_at(0.0).0), (1.0, depth_at(1.0).0));
-        if outside.1 > 0.0 || inside.1 <= 0.0 {
-            // The far end is in the thickened skin too, but of another part; or this one is but a stand-in.
+        let mut inside = (0.0, from.depth);
+        if inside.1 <= 0.0 {
+            // But a stand-in.
+            return Cut::MIDDLE;
+        }
+        let mut outside = (1.0, depth_at(1.0).0);
+        if outside.1 > 0.0 {
+            // The far end is in the thickened skin too, but of another part.
             return Cut::MIDDLE;
         }
         // False position: depth is close to linear along an edge.

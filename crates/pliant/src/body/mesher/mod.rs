@@ -295,18 +295,23 @@ fn missing(
     let any_astray = bodies.astray.contains(&true);
     stand_ins(solid, bvh, lattice, thick, |place, thin| {
         let middle = lattice.nearest(place);
+        // Only thin parts are asked whether they are astray, and only where anything is.
+        let may_stray = any_astray && thin;
         let (mut found, mut astray) = complex.finds(middle, &bodies);
-        if found && !any_astray {
+        if found && !may_stray {
             return false;
         }
         let covered = if thin { COVERED } else { COVERED_WHEN_THICK };
         for step in STEPS {
             let near = lattice.place(middle + step).distance(place) < covered * lattice.cell;
+            if !near && !may_stray {
+                continue;
+            }
             let (inner, stray) = complex.finds(middle + step, &bodies);
             found |= inner && near;
             astray |= stray;
         }
-        !found || astray && thin
+        !found || astray && may_stray
     })
 }
 
