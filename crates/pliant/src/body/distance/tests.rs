@@ -318,24 +318,41 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 proptest! {
-    /// No way is shorter than a straight line, and remembering fewer bones changes none of the nearest.
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    /// No way is shorter than a straight line, and remembering fewer bones changes none of the nearest: neither their
+    /// distances nor, where others are not as near, which they are.
     #[test]
-    #[ignore = "fails: on these coarse tets bones that are not followed to the end can be over 3 % off"]
     fn few_remembered_bones_are_those_of_many(
-        points in proptest::collection::vec(proptest::array::uniform3(0.05f64..0.95), 12..24),
+        cells in 1u32..4,
+        points in proptest::collection::vec(proptest::array::uniform3(0.02f64..0.98), 12..40),
     ) {
-        let mesh = u(1);
-        let inside = |p: &[f64; 3]| DVec3::new(p[0] * 2.0, p[1] * 7.0, p[2] * 2.0);
+        let mesh = u(cells);
+        let inside = |p: &[f64; 3]| {
+            let p = DVec3::new(p[0] * 5.0, p[1] * 7.0, p[2] * 2.0);
+            if p.x > 2.0 && p.x < 3.0 { DVec3::new(p.x, p.y * 2.0 / 7.0, p.z) } else { p }
+        };
         let pairs: Vec<[DVec3; 2]> = points.iter().map(|p| [inside(p), inside(p) + DVec3::Z * 0.01]).collect();
         let skeleton = chains(&pairs.iter().map(|p| &p[..]).collect::<Vec<_>>());
         let bones = BoneDistances::new(&skeleton, rest_size(mesh.positions(), &skeleton)).unwrap();
-        let embedding = Embedding::new(&mesh, &topology::surface(&mesh), &[]);
-        let [few, all] = [8, 32].map(|keep| InsideDistances::new(&mesh, &embedding, &[], &bones, keep).unwrap());
-        for (n, p) in mesh.positions().iter().enumerate() {
-            for (few, all) in few.nodes().of(n).iter().zip(all.nodes().of(n)).take(4) {
-                let straight = bones.bones()[few.bone as usize].1.distance(p.as_dvec3());
-                prop_assert!(f64::from(few.distance) >= straight * 0.9999);
-                prop_assert!((few.distance - all.distance).abs() <= 0.03 * all.distance);
+        let skin: Vec<Vec3> = mesh.positions().iter().map(|p| *p * 0.97 + Vec3::splat(0.02)).collect();
+        let embedding = Embedding::new(&mesh, &topology::surface(&mesh), &skin);
+        let [few, all] =
+            [8, 64].map(|keep| InsideDistances::new(&mesh, &embedding, &skin, &bones, keep).unwrap());
+        let both = [(few.nodes(), all.nodes(), mesh.positions()), (few.vertices(), all.vertices(), &skin[..])];
+        for (few, all, positions) in both {
+            for (n, p) in positions.iter().enumerate() {
+                for (few, nth) in few.of(n).iter().zip(all.of(n)) {
+                    let straight = bones.bones()[few.bone as usize].1.distance(p.as_dvec3());
+                    prop_assert!(f64::from(few.distance) >= straight * 0.9999);
+                    let off = (few.distance - nth.distance).abs() / nth.distance;
+                    let of_slot = to_slot(all, n, few.slot);
+                    let off_slot = (f64::from(few.distance) - of_slot).abs() / of_slot;
+                    if std::env::var("SHOW").is_ok() && off.max(off_slot as f32) > 0.001 {
+                        println!("OFF {cells} {off} {off_slot}");
+                    }
+                    prop_assert!(off <= 0.02, "{p}: {few:?} {nth:?}");
+                    prop_assert!(off_slot <= 0.02, "{p}: {few:?} {of_slot}");
+                }
             }
         }
     }

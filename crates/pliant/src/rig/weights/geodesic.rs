@@ -47,9 +47,10 @@ pub fn geodesic(
     let a = settings.falloff.clamp(0.0, 1.0);
     let weights = |vertex: usize| {
         let near = near.of(vertex);
-        let first = near.first().map_or(1.0, |n| f64::from(n.distance));
+        // The smallest distance may be 0 as an f32 where all there is lies in one point.
+        let first = near.first().map_or(1.0, |n| f64::from(n.distance.max(f32::MIN_POSITIVE)));
         let weigh = |distance: f32| {
-            let d = f64::from(distance) / first;
+            let d = (f64::from(distance) / first).max(1.0);
             let law = (1.0 - a) * d + a * d * d;
             (1.0 / (law * law) - LEAST) as f32
         };
