@@ -188,9 +188,9 @@ impl Field {
             let Some(own) = corners.iter().position(|&c| c == node) else { return false };
             let face = topology::FACES[own].map(|c| corners[c]);
             let [a, b, c] = face.map(|n| graph.positions[n as usize] - here);
-            let volume = a.cross(b).dot(c);
-            let shares =
-                [line.cross(b).dot(c), a.cross(line).dot(c), a.cross(b).dot(line)].map(|s| s / volume);
+            let opposite = [b.cross(c), c.cross(a), a.cross(b)];
+            let inverse = 1.0 / a.dot(opposite[0]);
+            let shares = opposite.map(|o| line.dot(o) * inverse);
             let sum = shares[0] + shares[1] + shares[2];
             // An origin short of the face is another bone's piece in a fold of the body over itself, or a seed's.
             let through_face = sum >= 1.0 - ON_FACE && shares.iter().all(|&s| s >= -ON_FACE * sum);

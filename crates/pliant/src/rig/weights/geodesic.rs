@@ -1,6 +1,7 @@
 use super::{BoneDistances, KEEP, NearBones};
 use crate::asset::{AssetError, Character, Weights, Weld};
 use crate::parallel;
+use glam::Vec3;
 
 /// Weights below this share of a vertex's largest are none: it is taken off all of them, so that they still fade.
 /// Without it every vertex is a little bound to a bone half a body away; at 0.1 joints crease.
@@ -61,7 +62,12 @@ pub fn geodesic(
     let weld = Weld::by_weights(character, &of_vertices);
     let mut points: Vec<Bound> =
         weld.vertex_of_point.iter().map(|&v| of_vertices.of(v as usize).collect()).collect();
-    smooth(&mut points, &weld.triangles, settings.passes);
+    let place = |&v: &u32| {
+        let bone = near.of(v as usize).first().map_or(0.0, |n| n.distance);
+        (character.surface().positions()[v as usize], bone)
+    };
+    let places: Vec<(Vec3, f32)> = weld.vertex_of_point.iter().map(place).collect();
+    smooth(&mut points, &places, &weld.triangles, settings.passes);
     points.iter_mut().for_each(|bound| bound.truncate(settings.influences.max(1)));
     let vertices = weld.point_of_vertex.iter().map(|&p| points[p as usize].iter().copied());
     Ok(Weights::normalised(vertices, bones.slot_count(), |_| None)?.0)
@@ -71,8 +77,10 @@ fn normalised(bound: &[Bound], bones: &BoneDistances) -> Result<Weights, AssetEr
     Ok(Weights::normalised(bound.iter().map(|v| v.iter().copied()), bones.slot_count(), |_| None)?.0)
 }
 
-/// Moves the weights of each point towards the mean of its neighbours', some times; largest first afterwards.
-fn smooth(points: &mut Vec<Bound>, triangles: &[[u32; 3]], passes: usize) {
+/// Moves the weights of each point towards the mean of its neighbours', some times; largest first afterwards. `places`
+/// are where points are and how far the nearest bone is, about the limb's radius: neighbours farther apart than that
+/// count less, or a coarse skin would be smoothed from one limb to the next.
+fn smooth(points: &mut Vec<Bound>, places: &[(Vec3, f32)], triangles: &[[u32; 3]], passes: usize) {
     let mut edges: Vec<[u32; 2]> =
         triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, a], [b, c], [c, b], [c, a], [a, c]]).collect();
     edges.sort_unstable();
@@ -94,8 +102,15 @@ fn smooth(points: &mut Vec<Bound>, triangles: &[[u32; 3]], passes: usize) {
                     }
                 }
             };
-            add(&points[point], 1.0 - SHARE);
-            around.for_each(|e| add(&points[e[1] as usize], SHARE / count as f32));
+            let mut own = 1.0;
+            for other in around.map(|e| e[1] as usize) {
+                let (here, there) = (places[point], places[other]);
+                let length = here.0.distance(there.0).max(f32::MIN_POSITIVE);
+                let share = SHARE / count as f32 * ((here.1 + there.1) / (2.0 * length)).min(1.0);
+                add(&points[other], share);
+                own -= share;
+            }
+            add(&points[point], own);
             sums.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             sums.truncate(KEEP);
             sums
