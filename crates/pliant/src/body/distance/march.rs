@@ -39,7 +39,8 @@ impl<'a> Graph<'a> {
         let positions: Vec<DVec3> = mesh.positions().iter().map(|p| p.as_dvec3()).collect();
         let neighbours = topology::neighbours(mesh);
         let longest = |node: usize| {
-            let lengths = neighbours.of(node).iter().map(|&n| positions[n as usize].distance(positions[node]));
+            let lengths =
+                neighbours.of(node).iter().map(|&n| positions[n as usize].distance(positions[node]));
             lengths.fold(0.0, f64::max)
         };
         let longest_edge = (0..positions.len()).map(longest).collect();
@@ -137,7 +138,8 @@ impl Field {
             let mut bend = None;
             for &next in graph.neighbours.of(node as usize) {
                 let (to, old) = (graph.positions[next as usize], self.labels[next as usize].distance);
-                let far = f64::from(reach(next as usize)) * SLACK + BESIDE * graph.longest_edge(next as usize);
+                let far =
+                    f64::from(reach(next as usize)) * SLACK + BESIDE * graph.longest_edge(next as usize);
                 let enough = (old * (1.0 - SHORTER)).min(far);
                 let straight = origin.distance(to);
                 if straight >= enough {

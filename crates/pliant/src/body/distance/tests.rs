@@ -364,7 +364,10 @@ fn a_bone_is_followed_through_all_its_tets() {
     // Out of the body and in again, thrice.
     let mesh = cubes([40, 1, 1], 1.0, |c| c[0] % 12 < 8);
     let bone = [DVec3::new(0.3, 0.41, 0.52), DVec3::new(39.7, 0.47, 0.55)];
-    let (bones, distances) = measure(&mesh, &chains(&[&bone]), &[]);
+    let skin: Vec<Vec3> =
+        (0..40).filter(|x| x % 12 < 8).map(|x| Vec3::new(x as f32 + 0.5, 0.2, 0.2)).collect();
+    let (bones, distances) = measure(&mesh, &chains(&[&bone]), &skin);
+    assert_eq!(distances.warnings(&bones), [], "the bone lies in every piece");
     let embedded = topology::tets_of_nodes(&mesh);
     for (n, p) in mesh.positions().iter().enumerate().filter(|(n, _)| !embedded.of(*n).is_empty()) {
         let straight = bones.bones()[0].1.distance(p.as_dvec3());

@@ -46,6 +46,13 @@ fn bones_of_no_length_are_passed_over() {
 }
 
 #[test]
+fn a_joint_that_hangs_on_no_bone_is_a_point() {
+    let both = skeleton(&[(None, DVec3::ZERO), (Some(0), DVec3::X), (None, DVec3::X * 5.0)]);
+    let weights = distance(&[Vec3::new(5.0, 0.1, 0.0)], &both, DistanceSettings::default()).unwrap();
+    assert!(weights.of(0).next().is_some_and(|w| w.0 == 2 && w.1 > 0.9));
+}
+
+#[test]
 fn a_lone_joint_takes_all_and_none_is_an_error() {
     let lone = skeleton(&[(None, DVec3::ONE)]);
     let weights = distance(&[Vec3::ONE, Vec3::ZERO], &lone, DistanceSettings::default()).unwrap();
@@ -56,7 +63,8 @@ fn a_lone_joint_takes_all_and_none_is_an_error() {
 
 /// A skin of one triangle strip along x, every vertex bound as `bound` says.
 fn strip(xs: &[f32], skeleton: Skeleton, bound: impl Fn(f32) -> u16) -> Character {
-    let positions: Vec<Vec3> = xs.iter().flat_map(|&x| [Vec3::new(x, 0.1, 0.0), Vec3::new(x, -0.1, 0.0)]).collect();
+    let positions: Vec<Vec3> =
+        xs.iter().flat_map(|&x| [Vec3::new(x, 0.1, 0.0), Vec3::new(x, -0.1, 0.0)]).collect();
     let squares = (0..xs.len() as u32 - 1).map(|i| 2 * i);
     let triangles = squares.flat_map(|i| [[i, i + 1, i + 2], [i + 2, i + 1, i + 3]]).collect();
     let bound: Vec<Vec<(u16, f32)>> = positions.iter().map(|p| vec![(bound(p.x), 1.0)]).collect();
@@ -150,7 +158,7 @@ fn smoothing_minds_how_long_edges_are() {
     assert!(taken(&fine, 4) > 0.02, "fine skins are smoothed: {}", taken(&fine, 4));
     let coarse = [0.2, 0.6, 1.4, 1.8];
     let lost = taken(&coarse, 1);
-    assert!(lost > 0.0 && lost < 0.25, "coarse ones hardly: {lost}");
+    assert!(lost > 0.0 && lost < 0.1, "coarse ones hardly: {lost}");
 }
 
 proptest! {
