@@ -76,8 +76,7 @@ fn size_and_place_of_the_skin_do_not_matter() {
         let skin = Skin::sample(name);
         let body = skin.body(Fineness::Tets(2000));
         let far = DVec3::new(6.0, -7.0, 3.5) * skin.diagonal();
-        for (scale, shift) in
-            [(1024.0, DVec3::ZERO), (1000.0, DVec3::ZERO), (0.001, DVec3::ZERO), (1.0, far)]
+        for (scale, shift) in [(1024.0, DVec3::ZERO), (1000.0, DVec3::ZERO), (0.001, DVec3::ZERO), (1.0, far)]
         {
             let to = |p: DVec3| p * scale + shift;
             let other = skin.clone().moved(to).body(Fineness::Tets(2000));
@@ -86,7 +85,10 @@ fn size_and_place_of_the_skin_do_not_matter() {
             // Far away the skin itself is rounded; where it runs along a lattice edge, the cut moves by more than that.
             let (most, worst) = off(&body, &other, to);
             assert!(most < 1e-3 && worst < 0.1, "{what}: {most} {worst}");
-            assert!((other.skin_volume() / (body.skin_volume() * scale.powi(3)) - 1.0).abs() < 1e-4, "{what}");
+            assert!(
+                (other.skin_volume() / (body.skin_volume() * scale.powi(3)) - 1.0).abs() < 1e-4,
+                "{what}"
+            );
         }
     }
 }

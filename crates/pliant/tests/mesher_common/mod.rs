@@ -200,9 +200,8 @@ pub fn short_of_goals(skin: &Skin, body: &Body, wanted: usize, pieces: usize) ->
     let q = Quality::of(body.tets());
     if q.dihedral_min < 10.0 || q.dihedral_max > 155.0 || q.dihedral_p1 < 20.0 {
         let Quality { dihedral_min, dihedral_p1, dihedral_max, .. } = q;
-        misses.push(format!(
-            "dihedrals {dihedral_min:.1}..{dihedral_max:.1}, 1st percentile {dihedral_p1:.1}"
-        ));
+        misses
+            .push(format!("dihedrals {dihedral_min:.1}..{dihedral_max:.1}, 1st percentile {dihedral_p1:.1}"));
     }
     let share = q.tets as f64 / wanted as f64;
     if (share - 1.0).abs() > 0.05 {
