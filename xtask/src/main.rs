@@ -10,6 +10,7 @@ const HELP: &str = "\
 cargo xtask demo     bake a built-in character; leaves a GLB, a report and a picture in out/demo
 cargo xtask test     every test, with all the set-up it needs
 cargo xtask bench    the benchmarks: kernels against their scalar reference, loading against the gltf crate
+                     (--peers: tet bodies against fTetWild's, which Python's pip installs under target/)
 cargo xtask gallery  pictures of every sample at rest and in every motion, in out/gallery
 cargo xtask pictures the README's pictures, in docs/images";
 
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
     let result = match task.as_str() {
         "demo" => demo(),
         "test" => test(),
+        "bench" if std::env::args().nth(2).as_deref() == Some("--peers") => peers(),
         "bench" => bench(),
         "gallery" => gallery(),
         "pictures" => pictures(),
@@ -62,11 +64,14 @@ fn is_there(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
 }
 
+fn target() -> PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from))
+}
+
 /// The release build of the command.
 fn pliant() -> Result<String> {
     run(&["cargo", "build", "--release", "--quiet", "--package", "pliant-cli"])?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let path = root().join(target).join("release").join(format!("pliant{}", std::env::consts::EXE_SUFFIX));
+    let path = target().join("release").join(format!("pliant{}", std::env::consts::EXE_SUFFIX));
     text(&path).map(str::to_owned)
 }
 
@@ -102,13 +107,9 @@ fn test() -> Result<()> {
     set_up_validator()?;
     // Named, so that a test cannot pass for want of them.
     let validator = std::path::absolute(root().join("tools/validator"))?;
-    let data = match std::env::var_os("PLIANT_DATA") {
-        Some(folder) => Some(std::path::absolute(folder)?),
-        None => Some(std::path::absolute(root().join("../shared/data"))?).filter(|beside| beside.is_dir()),
-    };
+    let data = data()?;
     let mut environment = vec![("PLIANT_VALIDATOR", text(&validator)?)];
     match &data {
-        Some(folder) if !folder.is_dir() => bail!("PLIANT_DATA: {} is no folder", folder.display()),
         Some(folder) => {
             println!("Real files: {}", folder.display());
             environment.push(("PLIANT_DATA", text(folder)?));
@@ -136,6 +137,18 @@ fn test() -> Result<()> {
     run_with(&["cargo", "doc", "--quiet", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
 }
 
+/// The folder of real characters, where there is one.
+fn data() -> Result<Option<PathBuf>> {
+    let Some(folder) = std::env::var_os("PLIANT_DATA") else {
+        return Ok(Some(std::path::absolute(root().join("../shared/data"))?).filter(|beside| beside.is_dir()));
+    };
+    let folder = std::path::absolute(folder)?;
+    if !folder.is_dir() {
+        bail!("PLIANT_DATA: {} is no folder", folder.display());
+    }
+    Ok(Some(folder))
+}
+
 /// Khronos's validator, from npm, judges every GLB that the tests write.
 fn set_up_validator() -> Result<()> {
     if !is_there("npm") {
@@ -149,6 +162,24 @@ fn bench() -> Result<()> {
     let pliant = pliant()?;
     run(&[&pliant, "bench"])?;
     run(&["cargo", "bench", "--quiet", "--package", "pliant-io", "--bench", "load"])
+}
+
+/// Tet bodies against those of fTetWild, in one run.
+fn peers() -> Result<()> {
+    let pliant = pliant()?;
+    let folder = target().join("peers");
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    if !python.is_file() {
+        run(&["python3", "-m", "venv", text(&folder)?])?;
+    }
+    run(&[text(&python)?, "-m", "pip", "install", "--quiet", "--requirement", "xtask/peers.txt"])?;
+    let surfaces = folder.join("surfaces");
+    let data = data()?;
+    let mut command = vec![text(&python)?, "xtask/peers.py", &pliant, text(&surfaces)?];
+    if let Some(data) = &data {
+        command.push(text(data)?);
+    }
+    run(&command)
 }
 
 /// What the README shows: sample, motion, moment, method, colours.

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+use crate::command::bench::{EMBED, TETS};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pliant::body::Fineness;
@@ -304,12 +305,12 @@ pub(crate) struct PictureArgs {
 
 #[derive(Args)]
 pub(crate) struct BenchArgs {
-    /// Method (default: all).
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
+    /// A method, `embed` (the skin from its tets) or `tets` (the tets from a skin) (default: all).
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES.into_iter().chain([EMBED, TETS])))]
     pub(crate) method: Option<String>,
-    /// Sizes in vertices.
-    #[arg(long, value_delimiter = ',', default_value = "8620,24461,34594,200000", value_name = "N,...", value_parser = |t: &str| whole(t, 1, 20_000_000))]
-    pub(crate) sizes: Vec<usize>,
+    /// Sizes in vertices; of `tets`, in tets (default: 8620,24461,34594,200000; 7000,90000).
+    #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = |t: &str| whole(t, 1, 20_000_000))]
+    pub(crate) sizes: Option<Vec<usize>>,
     /// Machine-readable.
     #[arg(long)]
     pub(crate) json: bool,

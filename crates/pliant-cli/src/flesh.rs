@@ -171,6 +171,8 @@ pub(crate) fn weigh(
         }
     };
     let named = || args.file.display().to_string();
+    let character = if has_weights { weights::only_used(character).with_context(named)? } else { character };
+    let (positions, triangles) = (character.surface().positions(), character.surface().triangles());
     let body = match (given, kind) {
         (None, WeightKind::Distance(_)) => None,
         (Some(body), _) => Some(body),
@@ -204,35 +206,44 @@ pub(crate) fn weigh(
     Ok(Fleshed { character, weights })
 }
 
-/// What was odd about bones and tets, by name.
+/// What was odd about bones and tets, by name: one line for bones, and one for pieces where there are many.
 fn explained(odd: &[DistanceWarning], character: &Character) -> Vec<Warning> {
-    /// Joints that are listed by name.
+    /// Joints and pieces that are listed by name.
     const NAMED: usize = 8;
+    /// Pieces that get a line each.
+    const LINES: usize = 2;
     let joint = |index: u32| &character.skeleton().joints()[index as usize].name[..];
-    let mut outside = Vec::new();
-    let mut explained = Vec::new();
+    let listed = |names: &[String]| {
+        let first = names[..names.len().min(NAMED)].join(", ");
+        if names.len() > NAMED { format!("{first} and {} more", names.len() - NAMED) } else { first }
+    };
+    let (mut outside, mut islands, mut bound) = (Vec::new(), Vec::new(), Vec::new());
     for warning in odd {
         match *warning {
-            DistanceWarning::Outside { joint: index } => outside.push(joint(index)),
-            DistanceWarning::Island { vertex, vertices, joint: bound, .. } => {
+            DistanceWarning::Outside { joint: index } => outside.push(format!("'{}'", joint(index))),
+            DistanceWarning::Island { vertex, vertices, joint: to, .. } => {
                 let part = character.parts().iter().find(|p: &&Part| p.vertices.contains(&vertex));
                 let part = part.map_or("", |p| &p.name);
-                let what = format!(
+                islands.push(format!(
                     "no bone lies in a piece of '{part}' of {vertices} vertices from vertex {vertex} on: \
                      it moves with '{}', the nearest",
-                    joint(bound)
-                );
-                explained.push(Warning::new("weights", what, 1));
+                    joint(to)
+                ));
+                bound.push(format!("{vertices} vertices of '{part}' with '{}'", joint(to)));
             }
         }
     }
-    if !outside.is_empty() {
-        let mut names = outside.iter().take(NAMED).map(|n| format!("'{n}'")).collect::<Vec<_>>().join(", ");
-        if outside.len() > NAMED {
-            names += &format!(" and {} more", outside.len() - NAMED);
-        }
-        let what = format!("bones lie outside the skin: {names}");
-        explained.insert(0, Warning::new("weights", what, 1));
+    let mut explained = Vec::new();
+    match &outside[..] {
+        [] => {}
+        [one] => explained.push(format!("bones lie outside the skin: {one}")),
+        all => explained.push(format!("bones of {} joints lie outside the skin: {}", all.len(), listed(all))),
     }
-    explained
+    if islands.len() <= LINES {
+        explained.extend(islands);
+    } else {
+        let what = format!("no bone lies in {} pieces, they move with the nearest", bound.len());
+        explained.push(format!("{what}: {}", listed(&bound)));
+    }
+    explained.into_iter().map(|what| Warning::new("weights", what, 1)).collect()
 }

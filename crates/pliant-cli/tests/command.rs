@@ -380,7 +380,10 @@ fn an_obj_wants_a_skeleton_and_a_bvh_moves_by_itself() {
 fn bench_prints_scalar_beside_the_real_path() {
     let rows = json(&works(&["bench", "--sizes", "500", "--threads", "1", "--json"]));
     let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), 4, "two methods, with and without normals");
+    let of = |method: &str| rows.iter().filter(|row| row["method"] == method).count();
+    assert_eq!(["lbs", "dqs", "embed"].map(of), [2; 3], "with and without normals");
+    assert_eq!(of("tets"), 3, "samples");
+    assert_eq!(rows.len(), 9);
     for row in rows {
         for key in [
             "method",

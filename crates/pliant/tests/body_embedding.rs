@@ -110,7 +110,7 @@ fn points_at_one_place_share_tet_and_weights_though_zeros_have_signs() {
     let twins: Vec<usize> = (0..900).map(|_| random.below(points.len())).collect();
     let split: Vec<Vec3> = twins.iter().map(|&t| points[t]).collect();
     // Acceptance that tells the two sides of every seam apart does not open it.
-    let accept = |point: usize, tet: u32| (point as u32 + tet) % 3 == 0;
+    let accept = |point: usize, tet: u32| (point as u32 + tet).is_multiple_of(3);
     let embedding = Embedding::accepted(&mesh, &topology::surface(&mesh), &split, accept);
     for i in 0..twins.len() {
         for j in 0..i {

@@ -4,26 +4,45 @@ use crate::Outcome;
 use crate::args::{BenchArgs, Common};
 use crate::report::StateHash;
 use anyhow::{Context, Result, ensure};
+use pliant::body::topology::Adjacency;
+use pliant::body::{Body, EmbeddedSkin, Embedding, Fineness, bench_bend, bench_body};
 use pliant::glam::Vec3;
 use pliant::method::NAMES;
-use pliant::rig::SkinMatrix;
-use pliant::simd;
+use pliant::simd::Path;
 use pliant::skin::{Blend, Skinner, bench_pose, bench_rig};
+use pliant::zoo;
 use serde::Serialize;
 use std::io::Write;
 use std::time::{Duration, Instant};
+
+/// The skin from its tets, and the tets from a skin: what is measured besides the methods.
+pub(crate) const EMBED: &str = "embed";
+pub(crate) const TETS: &str = "tets";
 
 /// The rig that published figures are measured on: a character's usual bones and influences.
 const BONES: usize = 30;
 const INFLUENCES: usize = 4;
 
-/// How long each row is measured; the best run counts.
+/// The body under a skin that is embedded, in tets: the usual one.
+const BODY: usize = 8000;
+
+/// Skins, in vertices, and bodies, in tets.
+const SKINS: [usize; 4] = [8620, 24461, 34594, 200_000];
+const BODIES: [usize; 2] = [7000, 90_000];
+
+/// What is filled with tets: a whole body, thin parts side by side, and many long ones.
+const CHARACTERS: [&str; 3] = ["human", "hand", "octopus"];
+
+/// How long each row of a frame's work is measured; the best run counts.
 const BUDGET: Duration = Duration::from_millis(400);
+
+/// How often a body is made; the best counts.
+const TIMES: usize = 3;
 
 #[derive(Serialize)]
 struct Row {
     method: &'static str,
-    /// `positions`, or `positions+normals`.
+    /// `positions`, or `positions+normals`; of `tets`, the sample that is filled.
     output: &'static str,
     vertices: usize,
     tets: Option<usize>,
@@ -31,107 +50,230 @@ struct Row {
     threads: u16,
     path: &'static str,
     ms: f64,
+    ns_per_vertex: f64,
     /// The scalar reference, on one thread.
     scalar_ms: f64,
     ratio: f64,
     residual: Option<f64>,
+    /// Of the positions; of `tets`, of the nodes' positions and the tets' corners.
     state_hash: String,
 }
 
+/// What rows of one piece of work have in common.
+struct Work {
+    method: &'static str,
+    output: &'static str,
+    vertices: usize,
+    tets: Option<usize>,
+}
+
+/// A best time, and the hash of what came out.
+type Timed = (Duration, String);
+
+struct Bench<'a> {
+    args: &'a BenchArgs,
+    threads: Vec<u16>,
+    path: Path,
+    rows: Vec<Row>,
+}
+
 pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
-    let threads = if common.threads.is_empty() { &[1, 2][..] } else { &common.threads };
-    let path = common.simd.unwrap_or_else(simd::Path::best);
-    let mut rows = Vec::new();
-    let mut out = std::io::stdout().lock();
+    let all = std::thread::available_parallelism().map_or(1, |n| n.get().min(1024) as u16);
+    let mut threads = if common.threads.is_empty() { vec![1, all] } else { common.threads.clone() };
+    threads.dedup();
+    let path = common.simd.unwrap_or_else(Path::best);
+    let mut bench = Bench { args, threads, path, rows: Vec::new() };
     if !args.json {
         writeln!(
-            out,
-            "{:6} {:18} {:>8} {:>7} {:7} {:>9} {:>9} {:>6}  state_hash",
-            "method", "output", "vertices", "threads", "path", "ms", "scalar_ms", "ratio"
+            std::io::stdout(),
+            "{:6} {:18} {:>8} {:>7} {:>7} {:7} {:>10} {:>9} {:>10} {:>6}  state_hash",
+            "method",
+            "output",
+            "vertices",
+            "tets",
+            "threads",
+            "path",
+            "ms",
+            "ns/vertex",
+            "scalar_ms",
+            "ratio"
         )?;
     }
-    for &vertices in &args.sizes {
+    for &vertices in args.sizes.as_deref().unwrap_or(&SKINS) {
+        bench.methods(vertices)?;
+        if bench.is_asked(EMBED) {
+            bench.embed(vertices)?;
+        }
+    }
+    if bench.is_asked(TETS) {
+        for name in CHARACTERS {
+            bench.tets(name)?;
+        }
+    }
+    if args.json {
+        writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&bench.rows)?)?;
+    }
+    Ok(Outcome::Done)
+}
+
+impl Bench<'_> {
+    fn is_asked(&self, method: &str) -> bool {
+        self.args.method.as_ref().is_none_or(|m| m == method)
+    }
+
+    fn methods(&mut self, vertices: usize) -> Result<()> {
+        if !NAMES.iter().any(|name| self.is_asked(name)) {
+            return Ok(());
+        }
         let character = bench_rig(vertices, BONES, INFLUENCES)?;
         let mut matrices = Vec::new();
         bench_pose(&character).skin_matrices(&character, &mut matrices);
-        for method in NAMES.into_iter().filter(|name| args.method.as_ref().is_none_or(|m| m == name)) {
+        for method in NAMES.into_iter().filter(|name| self.is_asked(name)).collect::<Vec<_>>() {
             let blend = match method {
                 "lbs" => Blend::Linear,
                 "dqs" => Blend::DualQuaternion,
                 other => anyhow::bail!("there is no benchmark of '{other}'"),
             };
-            for normals in [false, true] {
-                let skinner = |path| Skinner::new(blend, character.surface(), character.weights(), path);
-                let (scalar, hash) =
-                    pool(1)?.install(|| best(&skinner(simd::Path::Scalar)?, &matrices, normals))?;
-                for &threads in threads {
-                    let (best, state_hash) =
-                        pool(threads)?.install(|| best(&skinner(path)?, &matrices, normals))?;
-                    ensure!(
-                        state_hash == hash,
-                        "{method} on {path} differs from the scalar reference: a bug; please report it"
-                    );
-                    let (ms, scalar_ms) = (best.as_secs_f64() * 1e3, scalar.as_secs_f64() * 1e3);
-                    let row = Row {
-                        method,
-                        output: if normals { "positions+normals" } else { "positions" },
-                        vertices,
-                        tets: None,
-                        iterations: None,
-                        threads,
-                        path: path.name(),
-                        ms,
-                        scalar_ms,
-                        ratio: scalar_ms / ms,
-                        residual: None,
-                        state_hash,
-                    };
-                    if !args.json {
-                        writeln!(
-                            out,
-                            "{:6} {:18} {:8} {:7} {:7} {:9.4} {:9.4} {:6.2}  {}",
-                            row.method,
-                            row.output,
-                            row.vertices,
-                            row.threads,
-                            row.path,
-                            row.ms,
-                            row.scalar_ms,
-                            row.ratio,
-                            row.state_hash
-                        )?;
-                    }
-                    rows.push(row);
-                }
+            for (output, with_normals) in OUTPUTS {
+                self.measure(&Work { method, output, vertices, tets: None }, |path| {
+                    let skinner = Skinner::new(blend, character.surface(), character.weights(), path)?;
+                    let mut state = skinner.state();
+                    Ok(best_frame(vertices, |positions, normals| {
+                        if with_normals {
+                            skinner.positions_and_normals(&matrices, &mut state, positions, normals);
+                        } else {
+                            skinner.positions(&matrices, &mut state, positions);
+                        }
+                    }))
+                })?;
             }
         }
+        Ok(())
     }
-    if args.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?;
+
+    fn embed(&mut self, vertices: usize) -> Result<()> {
+        let (mesh, skin) = bench_body(BODY, vertices)?;
+        let embedding = Embedding::new(&mesh, &Adjacency::new(&mesh).surface(&mesh), skin.positions());
+        let nodes = bench_bend(&mesh, 2.0);
+        for (output, with_normals) in OUTPUTS {
+            let work = Work { method: EMBED, output, vertices, tets: Some(mesh.tets().len()) };
+            self.measure(&work, |path| {
+                let skin = EmbeddedSkin::new(&mesh, &embedding, skin.normals(), path)?;
+                let mut scratch = skin.scratch();
+                Ok(best_frame(vertices, |positions, normals| {
+                    if with_normals {
+                        skin.positions_and_normals(&nodes, &mut scratch, positions, normals);
+                    } else {
+                        skin.positions(&nodes, positions);
+                    }
+                }))
+            })?;
+        }
+        Ok(())
     }
-    Ok(Outcome::Done)
+
+    /// The body of a sample. Plain code alone: its rows compare threads.
+    fn tets(&mut self, name: &'static str) -> Result<()> {
+        let character = zoo::character(name, None)?;
+        let (positions, triangles) = (character.surface().positions(), character.surface().triangles());
+        for &target in self.args.sizes.as_deref().unwrap_or(&BODIES) {
+            let make = || -> Result<(usize, Timed)> {
+                let (mut best, mut made) = (Duration::MAX, None);
+                for _ in 0..TIMES {
+                    let before = Instant::now();
+                    let body = Body::of_skin(positions, triangles, Fineness::Tets(target), &mut |_| true)?;
+                    best = best.min(before.elapsed());
+                    made = Some(body);
+                }
+                let mut hasher = StateHash::default();
+                let tets = made.as_ref().map(Body::tets).context("no body was made")?;
+                hasher.frame(tets.positions());
+                hasher.corners(tets.tets());
+                Ok((tets.tets().len(), (best, hasher.hex())))
+            };
+            let (count, scalar) = pool(1)?.install(make)?;
+            let work = Work { method: TETS, output: name, vertices: positions.len(), tets: Some(count) };
+            for threads in self.threads.clone() {
+                let timed = if threads == 1 { scalar.clone() } else { pool(threads)?.install(make)?.1 };
+                self.add(&work, threads, Path::Scalar, &scalar, timed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The scalar reference, then the real path with each number of threads.
+    fn measure(&mut self, work: &Work, time: impl Fn(Path) -> Result<Timed> + Sync) -> Result<()> {
+        let scalar = pool(1)?.install(|| time(Path::Scalar))?;
+        for threads in self.threads.clone() {
+            let timed = pool(threads)?.install(|| time(self.path))?;
+            self.add(work, threads, self.path, &scalar, timed)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, work: &Work, threads: u16, path: Path, scalar: &Timed, timed: Timed) -> Result<()> {
+        let (best, state_hash) = timed;
+        ensure!(
+            state_hash == scalar.1,
+            "{} on {path} with {threads} threads differs from the scalar reference: a bug; please report it",
+            work.method
+        );
+        let (ms, scalar_ms) = (best.as_secs_f64() * 1e3, scalar.0.as_secs_f64() * 1e3);
+        let row = Row {
+            method: work.method,
+            output: work.output,
+            vertices: work.vertices,
+            tets: work.tets,
+            iterations: None,
+            threads,
+            path: path.name(),
+            ms,
+            ns_per_vertex: ms * 1e6 / work.vertices as f64,
+            scalar_ms,
+            ratio: scalar_ms / ms,
+            residual: None,
+            state_hash,
+        };
+        if !self.args.json {
+            writeln!(
+                std::io::stdout(),
+                "{:6} {:18} {:8} {:>7} {:7} {:7} {:10.4} {:9.2} {:10.4} {:6.2}  {}",
+                row.method,
+                row.output,
+                row.vertices,
+                row.tets.map_or(String::new(), |t| t.to_string()),
+                row.threads,
+                row.path,
+                row.ms,
+                row.ns_per_vertex,
+                row.scalar_ms,
+                row.ratio,
+                row.state_hash
+            )?;
+        }
+        self.rows.push(row);
+        Ok(())
+    }
 }
+
+/// What a frame gives, and whether that includes normals.
+const OUTPUTS: [(&str, bool); 2] = [("positions", false), ("positions+normals", true)];
 
 fn pool(threads: u16) -> Result<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build().context("cannot start threads")
 }
 
-/// Best time of a step, and the hash of its positions.
-fn best(skinner: &Skinner<'_>, matrices: &[SkinMatrix], with_normals: bool) -> Result<(Duration, String)> {
-    let mut state = skinner.state();
-    let mut positions = vec![Vec3::ZERO; skinner.vertex_count()];
+/// Best time of a frame, and the hash of its positions.
+fn best_frame(vertices: usize, mut frame: impl FnMut(&mut [Vec3], &mut [Vec3])) -> Timed {
+    let mut positions = vec![Vec3::ZERO; vertices];
     let mut normals = positions.clone();
     let (mut best, start) = (Duration::MAX, Instant::now());
     while best == Duration::MAX || start.elapsed() < BUDGET {
         let before = Instant::now();
-        if with_normals {
-            skinner.positions_and_normals(matrices, &mut state, &mut positions, &mut normals);
-        } else {
-            skinner.positions(matrices, &mut state, &mut positions);
-        }
+        frame(&mut positions, &mut normals);
         best = best.min(before.elapsed());
     }
     let mut hasher = StateHash::default();
     hasher.frame(&positions);
-    Ok((best, hasher.hex()))
+    (best, hasher.hex())
 }

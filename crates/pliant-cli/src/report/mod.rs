@@ -270,6 +270,11 @@ impl StateHash {
         }
     }
 
+    /// Takes in the corners of tets.
+    pub(crate) fn corners(&mut self, tets: &[[u32; 4]]) {
+        tets.as_flattened().iter().for_each(|corner| self.0.update(&corner.to_le_bytes()));
+    }
+
     /// Sixteen hexadecimal digits.
     pub(crate) fn hex(&self) -> String {
         format!("{:016x}", self.0.digest())

@@ -27,6 +27,8 @@ struct Node {
 #[derive(Debug, Clone, Copy)]
 struct Triangle {
     corners: [DVec3; 3],
+    /// As long as twice the area.
+    normal: DVec3,
     points: [u32; 3],
     id: u32,
 }
@@ -56,7 +58,10 @@ impl Bvh {
         let mut items: Vec<Triangle> = triangles
             .iter()
             .enumerate()
-            .map(|(id, t)| Triangle { corners: t.map(|p| points[p as usize]), points: *t, id: id as u32 })
+            .map(|(id, t)| {
+                let corners @ [a, b, c] = t.map(|p| points[p as usize]);
+                Triangle { corners, normal: (b - a).cross(c - a), points: *t, id: id as u32 }
+            })
             .collect();
         let mut nodes = Vec::with_capacity(items.len() / 2 + 1);
         if !items.is_empty() {
@@ -211,14 +216,14 @@ fn left_of(start: DVec3, end: DVec3, triangle: &Triangle, i: usize, j: usize) ->
 }
 
 fn cross(start: DVec3, end: DVec3, triangle: &Triangle) -> Option<Crossing> {
-    let first = left_of(start, end, triangle, 0, 1);
-    if left_of(start, end, triangle, 1, 2) != first || left_of(start, end, triangle, 2, 0) != first {
+    // Most triangles that are met have both ends on one side, which is the cheapest to find out.
+    let (above, below) =
+        (triangle.normal.dot(start - triangle.corners[0]), triangle.normal.dot(end - triangle.corners[0]));
+    if (above >= 0.0) == (below >= 0.0) {
         return None;
     }
-    let [a, b, c] = triangle.corners;
-    let normal = (b - a).cross(c - a);
-    let (above, below) = (normal.dot(start - a), normal.dot(end - a));
-    if (above >= 0.0) == (below >= 0.0) {
+    let first = left_of(start, end, triangle, 0, 1);
+    if left_of(start, end, triangle, 1, 2) != first || left_of(start, end, triangle, 2, 0) != first {
         return None;
     }
     let at = above / (above - below);

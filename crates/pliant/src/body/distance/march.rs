@@ -16,9 +16,13 @@ const SHORTER: f64 = 1e-7;
 /// Rounding of the share of a face's corner at a point of the face. A line along a face or an edge must be seen by the
 /// tets around it.
 const ON_FACE: f64 = 1e-9;
-/// How much farther than remembered a way may lead: slots beyond are forgotten anyhow, and a little more keeps
-/// the ways to the last ones straight.
-const SLACK: f64 = 1.25;
+/// How much farther than remembered a way may lead, as a share. Of true distances nothing would be lost at 1: whoever
+/// is among the nearest at a point is so all along the way to it. These are a few percent off around corners.
+const SLACK: f64 = 1.1;
+/// And in longest edges around the node. A straight way is seen by the corners beside it, up to an edge away, where
+/// the bone may be an edge farther and the remembered ones an edge nearer. With less, coarse tets bend ways that are
+/// straight; more takes time.
+const BESIDE: f64 = 2.0;
 
 /// Who touches whom, made once for all bones.
 pub(super) struct Graph<'a> {
@@ -26,16 +30,26 @@ pub(super) struct Graph<'a> {
     pub(super) positions: Vec<DVec3>,
     neighbours: Lists,
     tets_of_node: Lists,
+    /// Of each node; 0 where it has none.
+    longest_edge: Vec<f64>,
 }
 
 impl<'a> Graph<'a> {
     pub(super) fn new(mesh: &'a TetMesh) -> Self {
-        Self {
-            mesh,
-            positions: mesh.positions().iter().map(|p| p.as_dvec3()).collect(),
-            neighbours: topology::neighbours(mesh),
-            tets_of_node: topology::tets_of_nodes(mesh),
-        }
+        let positions: Vec<DVec3> = mesh.positions().iter().map(|p| p.as_dvec3()).collect();
+        let neighbours = topology::neighbours(mesh);
+        let longest = |node: usize| {
+            let lengths =
+                neighbours.of(node).iter().map(|&n| positions[n as usize].distance(positions[node]));
+            lengths.fold(0.0, f64::max)
+        };
+        let longest_edge = (0..positions.len()).map(longest).collect();
+        Self { mesh, positions, neighbours, tets_of_node: topology::tets_of_nodes(mesh), longest_edge }
+    }
+
+    /// The length of the longest edge of a node.
+    pub(super) fn longest_edge(&self, node: usize) -> f64 {
+        self.longest_edge[node]
     }
 
     pub(super) fn tets_of(&self, node: usize) -> &[u32] {
@@ -105,7 +119,8 @@ impl Field {
         }
     }
 
-    /// Runs from the seeds until nothing gets nearer. Nodes farther than `reach` of them are not followed.
+    /// Runs from the seeds until nothing gets nearer. Ways that lead much
+    /// farther than `reach` of a node are not followed.
     pub(super) fn march(&mut self, graph: &Graph, reach: impl Fn(usize) -> f32) {
         // Distances are not negative, so their bits are in their order; of equals the lower node goes first.
         let entry = |distance: f64, node: u32| Reverse((distance.to_bits(), node));
@@ -123,7 +138,9 @@ impl Field {
             let mut bend = None;
             for &next in graph.neighbours.of(node as usize) {
                 let (to, old) = (graph.positions[next as usize], self.labels[next as usize].distance);
-                let enough = (old * (1.0 - SHORTER)).min(f64::from(reach(next as usize)) * SLACK);
+                let far =
+                    f64::from(reach(next as usize)) * SLACK + BESIDE * graph.longest_edge(next as usize);
+                let enough = (old * (1.0 - SHORTER)).min(far);
                 let straight = origin.distance(to);
                 if straight >= enough {
                     continue;
@@ -173,9 +190,9 @@ impl Field {
             let Some(own) = corners.iter().position(|&c| c == node) else { return false };
             let face = topology::FACES[own].map(|c| corners[c]);
             let [a, b, c] = face.map(|n| graph.positions[n as usize] - here);
-            let volume = a.cross(b).dot(c);
-            let shares =
-                [line.cross(b).dot(c), a.cross(line).dot(c), a.cross(b).dot(line)].map(|s| s / volume);
+            let opposite = [b.cross(c), c.cross(a), a.cross(b)];
+            let inverse = 1.0 / a.dot(opposite[0]);
+            let shares = opposite.map(|o| line.dot(o) * inverse);
             let sum = shares[0] + shares[1] + shares[2];
             // An origin short of the face is another bone's piece in a fold of the body over itself, or a seed's.
             let through_face = sum >= 1.0 - ON_FACE && shares.iter().all(|&s| s >= -ON_FACE * sum);

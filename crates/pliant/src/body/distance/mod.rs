@@ -11,6 +11,7 @@ use crate::parallel;
 use crate::rig::weights::{self, BoneDistances, KEEP, Near, NearBones, WeightKind, rest_size};
 use glam::{DVec3, Vec3};
 use march::{Field, Graph};
+use std::collections::BTreeMap;
 
 /// Labels of nodes held at a time, 16 bytes each, over all bones that are followed at once.
 const LABELS: usize = 1 << 22;
@@ -23,9 +24,9 @@ const ASKED: usize = 64;
 /// What is odd about bones and tets. Joints are the skeleton's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DistanceWarning {
-    /// A bone of this joint lies outside the body. Distances count the gap between.
+    /// All bones of this joint lie outside the body. Distances count the gap between.
     Outside {
-        /// The joint that the bone moves with.
+        /// The joint that the bones move with.
         joint: u32,
     },
     /// No bone lies in this piece of the body. As a whole it is bound to the bone that is nearest in a straight line.
@@ -73,28 +74,29 @@ impl InsideDistances {
     ) -> Result<Self, AssetError> {
         check(mesh, embedding, positions)?;
         let graph = Graph::new(mesh);
-        let segments: Vec<Bone> = bones.bones().iter().map(|b| b.1).collect();
         let paths = seeds::paths(&graph, bones);
         let pieces = topology::pieces(mesh);
         let mut has_bone = vec![false; pieces.sizes.len()];
         paths.iter().flatten().for_each(|hit| has_bone[pieces.of_tet[hit.tet as usize] as usize] = true);
+        // Where bones outside are let in: a piece without a bone inside is an island, unless all are.
         let none = !has_bone.contains(&true);
-        let seedable: Vec<bool> = (0..mesh.positions().len())
-            .map(|n| none || graph.tets_of(n).iter().any(|&t| has_bone[pieces.of_tet[t as usize] as usize]))
-            .collect();
+        let is_open = |&t: &u32| none || has_bone[pieces.of_tet[t as usize] as usize];
+        let mut doors: Vec<u32> = (0..mesh.positions().len() as u32).collect();
+        doors.retain(|&n| graph.tets_of(n as usize).iter().any(is_open));
 
         let mut nodes = NearBones::new(mesh.positions().len(), keep);
         let mut vertices = NearBones::new(positions.len(), keep);
+        let places = places(bones, keep);
         // Far apart in the skeleton, so that the first ones tell the others how far is far enough.
-        let batches = segments.len().div_ceil((LABELS / nodes.len()).clamp(1, BATCH));
+        let batches = places.len().div_ceil((LABELS / nodes.len().max(1)).clamp(1, BATCH));
         for batch in 0..batches {
-            let batch: Vec<usize> = (batch..segments.len()).step_by(batches).collect();
+            let batch: Vec<&[usize]> = places[batch..].iter().step_by(batches).map(|p| &p[..]).collect();
             let fields = parallel::map(batch.len(), |i| {
-                let (bone, path) = (&segments[batch[i]], &paths[batch[i]]);
+                let (bone, path) = (&bones.bones()[batch[i][0]].1, &paths[batch[i][0]]);
                 let mut field = Field::new(nodes.len());
                 if path.is_empty() {
-                    let nodes = (0..seedable.len() as u32).filter(|&n| seedable[n as usize]);
-                    seeds::seed_outside(&mut field, &graph, bone, nodes);
+                    let nearest = seeds::nearest_node(&graph, bone, &doors);
+                    nearest.into_iter().for_each(|n| seeds::seed_outside(&mut field, &graph, bone, n));
                 } else {
                     seeds::seed_inside(&mut field, &graph, bone, path);
                 }
@@ -106,27 +108,30 @@ impl InsideDistances {
                 Near { distance, bone: bone as u32, slot: bones.bones()[bone].0 }
             };
             nodes.for_each_mut(|node, entries| {
-                for (field, &bone) in fields.iter().zip(&batch) {
+                for (field, place) in fields.iter().zip(&batch) {
                     let distance = field.labels[node].distance;
                     if distance.is_finite() {
-                        weights::add(entries, near(bone, distance));
+                        place.iter().for_each(|&bone| weights::add(entries, near(bone, distance)));
                     }
                 }
             });
             vertices.for_each_mut(|vertex, entries| {
                 let tet = mesh.tets()[embedding.tets()[vertex] as usize];
                 let (shares, point) = (embedding.weights()[vertex], positions[vertex].as_dvec3());
-                for (field, &bone) in fields.iter().zip(&batch) {
+                for (field, place) in fields.iter().zip(&batch) {
                     if let Some(distance) = at_vertex(field, tet, shares, point) {
-                        weights::add(entries, near(bone, distance));
+                        place.iter().for_each(|&bone| weights::add(entries, near(bone, distance)));
                     }
                 }
             });
         }
 
-        let outside = paths.iter().zip(&segments).filter(|(p, _)| p.is_empty()).map(|(_, b)| b.joint);
-        let mut distances = Self { outside: outside.collect(), islands: Vec::new(), nodes, vertices };
-        distances.outside.dedup();
+        // A joint with one bone inside is not told of: it has flesh to move.
+        let all: Vec<(u32, bool)> =
+            bones.bones().iter().zip(&paths).map(|((_, bone), path)| (bone.joint, path.is_empty())).collect();
+        let of_joints = all.chunk_by(|a, b| a.0 == b.0);
+        let outside = of_joints.filter(|bones| bones.iter().all(|b| b.1)).map(|bones| bones[0].0).collect();
+        let mut distances = Self { outside, islands: Vec::new(), nodes, vertices };
         distances.add_islands(mesh, &pieces, embedding, positions, bones);
         Ok(distances)
     }
@@ -201,6 +206,25 @@ impl InsideDistances {
         }
         near
     }
+}
+
+/// Bones in one place are followed once: of each place its bones, the first of each slot, as many as are remembered.
+fn places(bones: &BoneDistances, keep: usize) -> Vec<Vec<usize>> {
+    let mut places: Vec<Vec<usize>> = Vec::new();
+    let mut known: BTreeMap<[u64; 6], usize> = BTreeMap::new();
+    for (index, (slot, bone)) in bones.bones().iter().enumerate() {
+        let [a, b] = [bone.start, bone.end].map(|p| p.to_array().map(f64::to_bits));
+        let place = *known.entry([a[0], a[1], a[2], b[0], b[1], b[2]]).or_insert(places.len());
+        if place == places.len() {
+            places.push(Vec::new());
+        }
+        // Bones are in order of slots.
+        let is_new = places[place].last().is_none_or(|&last| bones.bones()[last].0 != *slot);
+        if is_new && places[place].len() < keep.max(1) {
+            places[place].push(index);
+        }
+    }
+    places
 }
 
 fn check(mesh: &TetMesh, embedding: &Embedding, positions: &[Vec3]) -> Result<(), AssetError> {

@@ -98,46 +98,52 @@ fn clip(corners: [DVec3; 4], bone: &Bone) -> Option<[f64; 2]> {
 /// Chooses, of tets that hold the same piece of the bone, the one that goes on from the tet before; at the start the
 /// one at `home`, else the one that the bone can be followed from farthest.
 fn follow(graph: &Graph, hits: Vec<Hit>, home: Option<u32>) -> Vec<Hit> {
+    let mut by_tet = hits.clone();
+    by_tet.sort_unstable_by_key(|h| h.tet);
     let mut path: Vec<Hit> = Vec::new();
     let mut covered = -1.0;
-    let at_home = home.and_then(|home| hits.iter().find(|h| h.tet == home && h.from <= ROUNDING));
-    if let Some(&first) = at_home {
-        walk(graph, &hits, first, &mut path);
+    let at_home = home.and_then(|home| of_tet(&by_tet, home).filter(|h| h.from <= ROUNDING));
+    if let Some(first) = at_home {
+        walk(graph, &by_tet, first, &mut path);
         covered = path.last().map_or(covered, |h| h.to);
     }
     // The bone may leave the body and come back.
-    while let Some(first) = hits.iter().position(|h| h.to > covered + ROUNDING && h.from > covered - ROUNDING)
-    {
-        let start = hits[first].from;
+    let mut next = 0;
+    loop {
+        while hits.get(next).is_some_and(|h| h.from <= covered - ROUNDING || h.to <= covered + ROUNDING) {
+            next += 1;
+        }
+        let Some(start) = hits.get(next).map(|h| h.from) else { return path };
         let mut best: Vec<Hit> = Vec::new();
         let reached = |path: &[Hit]| path.last().map_or(-1.0, |h| h.to);
-        for &hit in hits[first..].iter().take_while(|h| h.from <= start + ROUNDING).take(STARTS) {
+        for &hit in hits[next..].iter().take_while(|h| h.from <= start + ROUNDING).take(STARTS) {
             let mut found = Vec::new();
-            walk(graph, &hits, hit, &mut found);
+            walk(graph, &by_tet, hit, &mut found);
             if reached(&found) > reached(&best) + ROUNDING {
                 best = found;
             }
         }
-        if best.is_empty() {
-            break;
-        }
         covered = reached(&best);
         path.extend(best);
     }
-    path
+}
+
+fn of_tet(by_tet: &[Hit], tet: u32) -> Option<Hit> {
+    by_tet.binary_search_by_key(&tet, |h| h.tet).ok().map(|at| by_tet[at])
 }
 
 /// Follows a bone from one tet on, through tets that share the most corners, until it leaves the body.
-fn walk(graph: &Graph, hits: &[Hit], first: Hit, path: &mut Vec<Hit>) {
+fn walk(graph: &Graph, by_tet: &[Hit], first: Hit, path: &mut Vec<Hit>) {
     let mut at = first;
     path.push(at);
     loop {
         let own = graph.mesh.tets()[at.tet as usize];
         let shared =
             |hit: &Hit| graph.mesh.tets()[hit.tet as usize].iter().filter(|n| own.contains(n)).count();
-        let onwards = hits.iter().filter(|h| h.from <= at.to + 2.0 * ROUNDING && h.to > at.to + ROUNDING);
-        let best = onwards.filter(|h| shared(h) > 0).min_by_key(|h| (4 - shared(h), h.tet));
-        let Some(&best) = best else { return };
+        let around = own.iter().flat_map(|&n| graph.tets_of(n as usize));
+        let hits = around.filter_map(|&tet| of_tet(by_tet, tet));
+        let onwards = hits.filter(|h| h.from <= at.to + 2.0 * ROUNDING && h.to > at.to + ROUNDING);
+        let Some(best) = onwards.min_by_key(|h| (4 - shared(h), h.tet)) else { return };
         at = best;
         path.push(at);
     }
@@ -162,12 +168,14 @@ pub(super) fn seed_inside(field: &mut Field, graph: &Graph, bone: &Bone, path: &
     }
 }
 
-/// Seeds a field with a bone that lies outside: the nearest of some nodes, and all around it, see it through the air.
-pub(super) fn seed_outside(field: &mut Field, graph: &Graph, bone: &Bone, nodes: impl Iterator<Item = u32>) {
-    let distance = |n: &u32| bone.distance(graph.positions[*n as usize]);
-    let Some(nearest) = nodes.min_by(|a, b| distance(a).total_cmp(&distance(b)).then(a.cmp(b))) else {
-        return;
-    };
+/// The nearest of some nodes to a bone; of equals the first.
+pub(super) fn nearest_node(graph: &Graph, bone: &Bone, nodes: &[u32]) -> Option<u32> {
+    let all = nodes.iter().map(|&n| (bone.distance(graph.positions[n as usize]), n));
+    all.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, node)| node)
+}
+
+/// Seeds a field with a bone that lies outside: the nearest node and all around it see it through the air.
+pub(super) fn seed_outside(field: &mut Field, graph: &Graph, bone: &Bone, nearest: u32) {
     for &tet in graph.tets_of(nearest as usize) {
         for node in graph.mesh.tets()[tet as usize] {
             field.seed(node, graph.positions[node as usize], Origin::segment(bone.start, bone.end));

@@ -293,6 +293,88 @@ fn overlapping_parts_do_not_share_a_bone() {
     assert!(to_slot(distances.nodes(), tip(0.8), 1) > 5.0);
 }
 
+/// Weights that sum to one, of joints that there are, whatever the skeleton.
+fn check_whole(what: &str, weighed: &Weighed, slots: usize) {
+    for v in 0..weighed.weights.vertex_count() {
+        let sum: f32 = weighed.weights.of(v).map(|w| w.1).sum();
+        assert!((sum - 1.0).abs() < 1e-5, "{what}: {sum} at {v}");
+        assert!(weighed.weights.of(v).all(|w| w.1 > 0.0 && usize::from(w.0) < slots), "{what}: {v}");
+    }
+}
+
+#[test]
+fn odd_skeletons_bind_every_vertex() {
+    // Two pieces: a bar and a cube.
+    let mesh = cubes([12, 3, 1], 1.0, |c| c[1] == 0 || (c[1] == 2 && c[0] == 11));
+    let bone = |x: f64, length: f64| [DVec3::new(x, 0.4, 0.5), DVec3::new(x + length, 0.4, 0.5)];
+    let away = |by: f64| bone(1.0, 2.0).map(|p| p + DVec3::splat(by));
+    let many = |bones: Vec<[DVec3; 2]>| {
+        let skeleton = chains(&bones.iter().map(|b| &b[..]).collect::<Vec<_>>());
+        character(&mesh, skeleton)
+    };
+    let cases = [
+        ("all in one place", vec![bone(3.0, 1.0); 40]),
+        ("all at one point", vec![bone(3.0, 0.0); 40]),
+        ("far away", vec![away(1e4), away(1e4 + 1.0)]),
+        ("farther than squares of f32 reach", vec![away(1e30), away(-1e30)]),
+        ("hundreds", (0..300).map(|i| bone(f64::from(i) * 0.04, 0.05)).collect()),
+    ];
+    for (what, bones) in cases {
+        let (count, character) = (bones.len(), many(bones));
+        for kind in [WeightKind::Segment, WeightKind::default()] {
+            let weighed = weigh_whole(&mesh, &character, kind);
+            check_whole(what, &weighed, count);
+            let outside =
+                weighed.warnings.iter().filter(|w| matches!(w, DistanceWarning::Outside { .. })).count();
+            assert_eq!(outside, if what.starts_with("far") { count } else { 0 }, "{what}");
+        }
+    }
+}
+
+#[test]
+fn bones_in_one_place_are_all_as_near() {
+    let mesh = cubes([6, 2, 2], 1.0, |_| true);
+    let (one, two) =
+        ([DVec3::new(1.0, 1.1, 0.9), DVec3::new(2.0, 1.1, 0.9)], [DVec3::ONE * 0.3, DVec3::ONE * 0.9]);
+    let (_, distances) = measure(&mesh, &chains(&[&one, &two, &one]), &[]);
+    for n in 0..mesh.positions().len() {
+        let [first, other, third] = [0, 1, 2].map(|slot| to_slot(distances.nodes(), n, slot));
+        assert!(first == third && first.is_finite() && other.is_finite());
+    }
+}
+
+#[test]
+fn a_joint_with_one_bone_inside_is_not_told_of() {
+    let mesh = cubes([6, 2, 2], 1.0, |_| true);
+    let mut joints = chains(&[&[DVec3::ONE, DVec3::new(3.0, 1.0, 1.0)]]).joints().to_vec();
+    let bones = |joints: Vec<Joint>| {
+        let (bones, distances) = measure(&mesh, &Skeleton::new(joints).unwrap(), &[]);
+        distances.warnings(&bones)
+    };
+    joints[0].local = Local::offset(DVec3::new(1.0, 5.0, 1.0));
+    joints[0].world_from_rest = DAffine3::from_translation(DVec3::new(1.0, 5.0, 1.0));
+    joints[0].tails = vec![DVec3::X];
+    assert_eq!(bones(joints.clone()), [DistanceWarning::Outside { joint: 0 }]);
+    joints[0].tails.push(DVec3::new(0.0, -4.0, 0.0));
+    assert_eq!(bones(joints), []);
+}
+
+#[test]
+fn a_bone_is_followed_through_all_its_tets() {
+    // Out of the body and in again, thrice.
+    let mesh = cubes([40, 1, 1], 1.0, |c| c[0] % 12 < 8);
+    let bone = [DVec3::new(0.3, 0.41, 0.52), DVec3::new(39.7, 0.47, 0.55)];
+    let skin: Vec<Vec3> =
+        (0..40).filter(|x| x % 12 < 8).map(|x| Vec3::new(x as f32 + 0.5, 0.2, 0.2)).collect();
+    let (bones, distances) = measure(&mesh, &chains(&[&bone]), &skin);
+    assert_eq!(distances.warnings(&bones), [], "the bone lies in every piece");
+    let embedded = topology::tets_of_nodes(&mesh);
+    for (n, p) in mesh.positions().iter().enumerate().filter(|(n, _)| !embedded.of(*n).is_empty()) {
+        let straight = bones.bones()[0].1.distance(p.as_dvec3());
+        assert!((to_slot(distances.nodes(), n, 0) - straight).abs() < 0.05 * straight, "{p}");
+    }
+}
+
 #[test]
 fn an_embedding_of_another_skin_or_body_is_an_error() {
     let (mesh, character) = legs(1.0);
@@ -318,24 +400,38 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 proptest! {
-    /// No way is shorter than a straight line, and remembering fewer bones changes none of the nearest.
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    /// No way is shorter than a straight line, and remembering fewer bones changes none of the nearest: neither their
+    /// distances nor, where others are not as near, which they are.
     #[test]
-    #[ignore = "fails: on these coarse tets bones that are not followed to the end can be over 3 % off"]
     fn few_remembered_bones_are_those_of_many(
-        points in proptest::collection::vec(proptest::array::uniform3(0.05f64..0.95), 12..24),
+        cells in 1u32..4,
+        points in proptest::collection::vec(proptest::array::uniform3(0.02f64..0.98), 12..40),
     ) {
-        let mesh = u(1);
-        let inside = |p: &[f64; 3]| DVec3::new(p[0] * 2.0, p[1] * 7.0, p[2] * 2.0);
+        let mesh = u(cells);
+        let inside = |p: &[f64; 3]| {
+            let p = DVec3::new(p[0] * 5.0, p[1] * 7.0, p[2] * 2.0);
+            if p.x > 2.0 && p.x < 3.0 { DVec3::new(p.x, p.y * 2.0 / 7.0, p.z) } else { p }
+        };
         let pairs: Vec<[DVec3; 2]> = points.iter().map(|p| [inside(p), inside(p) + DVec3::Z * 0.01]).collect();
         let skeleton = chains(&pairs.iter().map(|p| &p[..]).collect::<Vec<_>>());
         let bones = BoneDistances::new(&skeleton, rest_size(mesh.positions(), &skeleton)).unwrap();
-        let embedding = Embedding::new(&mesh, &topology::surface(&mesh), &[]);
-        let [few, all] = [8, 32].map(|keep| InsideDistances::new(&mesh, &embedding, &[], &bones, keep).unwrap());
-        for (n, p) in mesh.positions().iter().enumerate() {
-            for (few, all) in few.nodes().of(n).iter().zip(all.nodes().of(n)).take(4) {
-                let straight = bones.bones()[few.bone as usize].1.distance(p.as_dvec3());
-                prop_assert!(f64::from(few.distance) >= straight * 0.9999);
-                prop_assert!((few.distance - all.distance).abs() <= 0.03 * all.distance);
+        let skin: Vec<Vec3> = mesh.positions().iter().map(|p| *p * 0.97 + Vec3::splat(0.02)).collect();
+        let embedding = Embedding::new(&mesh, &topology::surface(&mesh), &skin);
+        let [few, all] =
+            [8, 64].map(|keep| InsideDistances::new(&mesh, &embedding, &skin, &bones, keep).unwrap());
+        let both = [(few.nodes(), all.nodes(), mesh.positions()), (few.vertices(), all.vertices(), &skin[..])];
+        for (few, all, positions) in both {
+            for (n, p) in positions.iter().enumerate() {
+                for (few, nth) in few.of(n).iter().zip(all.of(n)) {
+                    let straight = bones.bones()[few.bone as usize].1.distance(p.as_dvec3());
+                    prop_assert!(f64::from(few.distance) >= straight * 0.9999);
+                    let off = (few.distance - nth.distance).abs() / nth.distance;
+                    let of_slot = to_slot(all, n, few.slot);
+                    let off_slot = (f64::from(few.distance) - of_slot).abs() / of_slot;
+                    prop_assert!(off <= 0.02, "{p}: {few:?} {nth:?}");
+                    prop_assert!(off_slot <= 0.02, "{p}: {few:?} {of_slot}");
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ use super::lattice::{Lattice, STEPS, direction, opposite, star};
 use super::solid::Solid;
 use super::thin::{Layer, Offsets, depth};
 use super::union::Union;
-use glam::{DVec3, IVec3};
+use glam::{DVec3, IVec3, Vec3};
 
 /// No node, no link.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -28,6 +28,22 @@ const LEAST_COSINE: f64 = 0.4;
 /// A cut that a thickened part pushes outwards stays this far, in edges, from the outer node.
 const FARTHEST_CUT: f64 = 0.95;
 
+/// Where an edge leaves the body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cut {
+    /// As a share of the edge.
+    pub(crate) at: f64,
+    /// By how much that grows as the skin is moved outwards.
+    pub(crate) slope: f64,
+    /// Out of the skin there; zero where there is none to meet.
+    pub(crate) normal: Vec3,
+}
+
+impl Cut {
+    /// Where there is no skin to meet.
+    const MIDDLE: Self = Self { at: 0.5, slope: 0.0, normal: Vec3::ZERO };
+}
+
 /// A copy of a lattice node inside the body.
 #[derive(Debug, Clone)]
 pub(crate) struct Inner {
@@ -37,12 +53,14 @@ pub(crate) struct Inner {
     /// The skin that the node is near, for a layer, and the place of it that is nearest.
     pub(crate) patch: Vec<u32>,
     nearest: DVec3,
+    /// How far inside its thickened skin a layer is.
+    depth: f64,
     /// A shell through which an edge from here leaves the body, or `NONE`.
     shell: u32,
     /// The copies at the ends of the 14 lattice edges, or `NONE` where the edge leaves the body.
     pub(crate) links: [u32; 14],
-    /// Where it leaves, as a share of the edge, and by how much that grows as the skin is moved outwards.
-    pub(crate) cuts: [(f64, f64); 14],
+    /// Where it leaves.
+    pub(crate) cuts: [Cut; 14],
 }
 
 /// The lattice's tets in the body, before they are cut.
@@ -68,8 +86,8 @@ pub(crate) struct Bodies {
 /// What becomes of one end of a lattice edge.
 enum End {
     Link(u32, u32),
-    /// With where it is, how that moves, and the shell that the edge leaves through.
-    Cut(u32, (f64, f64), u32),
+    /// With the shell that the edge leaves through.
+    Cut(u32, Cut, u32),
 }
 
 impl Complex {
@@ -82,17 +100,19 @@ impl Complex {
         layers: Vec<Layer>,
     ) -> Self {
         let mut inner: Vec<Inner> = Vec::with_capacity(inside.len() + layers.len());
-        let solid_nodes = inside.into_iter().map(|(node, winding)| (node, winding, Vec::new(), DVec3::ZERO));
-        let layer_nodes = layers.into_iter().map(|l| (l.node, 0, l.patch, l.nearest));
-        for (node, winding, patch, nearest) in solid_nodes.chain(layer_nodes) {
+        let solid_nodes =
+            inside.into_iter().map(|(node, winding)| (node, winding, Vec::new(), DVec3::ZERO, 0.0));
+        let layer_nodes = layers.into_iter().map(|l| (l.node, 0, l.patch, l.nearest, l.depth));
+        for (node, winding, patch, nearest, depth) in solid_nodes.chain(layer_nodes) {
             inner.push(Inner {
                 node,
                 winding,
                 patch,
                 nearest,
+                depth,
                 shell: NONE,
                 links: [NONE; 14],
-                cuts: [(0.5, 0.0); 14],
+                cuts: [Cut::MIDDLE; 14],
             });
         }
         inner.sort_by_key(|i| (key(i.node), i.winding == 0));
@@ -201,8 +221,9 @@ impl Complex {
 
     /// Whether a lattice node has a copy inside, and whether one that is astray.
     pub(crate) fn finds(&self, node: IVec3, bodies: &Bodies) -> (bool, bool) {
-        let first = self.inner.partition_point(|i| key(i.node) < key(node));
-        let copies = (first..self.inner.len()).take_while(|&n| self.inner[n].node == node);
+        let inner = &self.nodes[..self.inner.len()];
+        let first = inner.partition_point(|&n| key(n) < key(node));
+        let copies = (first..inner.len()).take_while(|&n| inner[n] == node);
         copies.fold((false, false), |found, n| (true, found.1 | bodies.astray[n]))
     }
 
@@ -363,13 +384,14 @@ impl Edges<'_> {
     }
 
     /// Where an edge leaves the body.
-    fn cut(&self, from: &Inner, way: usize, exit: Option<Crossing>) -> (f64, f64) {
+    fn cut(&self, from: &Inner, way: usize, exit: Option<Crossing>) -> Cut {
         let (start, end) = (self.lattice.place(from.node), self.lattice.place(from.node + STEPS[way]));
         let length = start.distance(end);
         let along = (end - start) / length;
         if from.winding > 0 {
-            let Some(exit) = exit else { return (0.5, 0.0) };
-            let cosine = self.solid.normal(exit.triangle).dot(along).abs().max(LEAST_COSINE);
+            let Some(exit) = exit else { return Cut::MIDDLE };
+            let normal = self.solid.normal(exit.triangle);
+            let cosine = normal.dot(along).abs().max(LEAST_COSINE);
             let place = start.lerp(end, exit.at);
             let (weights, _) = super::super::bvh::nearest_on(place, self.solid.corners(exit.triangle));
             let offset = self.offsets.at(self.solid, exit.triangle, weights);
@@ -379,13 +401,18 @@ impl Edges<'_> {
             } else {
                 exit.at
             };
-            return (at, slope);
+            return Cut { at, slope, normal: normal.as_vec3() };
         }
         let depth_at = |share: f64| depth(self.solid, self.offsets, start.lerp(end, share), &from.patch);
-        let (mut inside, mut outside) = ((0.0, depth_at(0.0).0), (1.0, depth_at(1.0).0));
-        if outside.1 > 0.0 || inside.1 <= 0.0 {
-            // The far end is in the thickened skin too, but of another part; or this one is but a stand-in.
-            return (0.5, 0.0);
+        let mut inside = (0.0, from.depth);
+        if inside.1 <= 0.0 {
+            // But a stand-in.
+            return Cut::MIDDLE;
+        }
+        let mut outside = (1.0, depth_at(1.0).0);
+        if outside.1 > 0.0 {
+            // The far end is in the thickened skin too, but of another part.
+            return Cut::MIDDLE;
         }
         // False position: depth is close to linear along an edge.
         let mut way_out = DVec3::ZERO;
@@ -397,7 +424,7 @@ impl Edges<'_> {
             if deep > 0.0 { inside = (at, deep) } else { outside = (at, deep) }
         }
         let cosine = way_out.dot(along).abs().max(LEAST_COSINE);
-        (at, 1.0 / (length * cosine))
+        Cut { at, slope: 1.0 / (length * cosine), normal: way_out.as_vec3() }
     }
 }
 

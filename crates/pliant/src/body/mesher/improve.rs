@@ -1,6 +1,7 @@
 //! Moving vertices a little where tets came out flat.
 
 use super::super::topology::{Adjacency, FACES, NONE};
+use super::complex::Complex;
 use super::stuff::Stuffed;
 use glam::DVec3;
 
@@ -10,6 +11,9 @@ const POOR: f64 = 0.407;
 
 /// Obtuse angles count for less than acute ones of the same sine: 150 degrees are as bad as 22.
 const OBTUSE: f64 = 0.75;
+
+/// Tets below this are cut in another way.
+const FLAT: f64 = 0.225;
 
 /// For tets below this (18 degrees, or 156) surface vertices may leave the surface.
 const WORST: f64 = 0.31;
@@ -36,6 +40,22 @@ pub(crate) fn worth(corners: [DVec3; 4]) -> f64 {
         discount * volume * corners[i].distance(corners[j]) / (areas[f] * areas[g]).max(f64::MIN_POSITIVE)
     };
     EDGES.iter().map(sine).fold(f64::INFINITY, f64::min)
+}
+
+/// The inner nodes of tets so flat (under 13 degrees, or over 163) that moving vertices may not mend them.
+pub(crate) fn flat_at(stuffed: &Stuffed, complex: &Complex, nodes: &mut [bool]) -> bool {
+    let mut found = false;
+    for (tet, &source) in stuffed.tets.iter().zip(&stuffed.source) {
+        if worth(tet.map(|n| stuffed.positions[n as usize])) < FLAT {
+            for node in complex.tets[source as usize] {
+                if let Some(node @ false) = nodes.get_mut(node as usize) {
+                    *node = true;
+                    found = true;
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Moves the vertices of poor tets, one at a time, wherever that makes the worst tet around them better. Vertices on

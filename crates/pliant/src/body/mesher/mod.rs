@@ -42,6 +42,9 @@ const LEVEL: f64 = 0.002;
 /// The skin is moved by no more than this, in cells, to make the tets' volume the skin's.
 const MOST_SHIFT: f64 = 0.15;
 
+/// Times that nodes of flat tets are cut in the plain way; each may show up a neighbour.
+const MOST_RECUTS: usize = 5;
+
 /// Lines for the skin's volume, to a cell.
 const FINE: f64 = 4.0;
 
@@ -126,7 +129,14 @@ pub(crate) fn mesh(
             break;
         }
     }
-    let Some(Try { lattice, complex, mut stuffed, .. }) = best else { return Err(BodyError::Stopped) };
+    let Some(Try { lattice, complex, mut stuffed, shift }) = best else { return Err(BodyError::Stopped) };
+    let mut plain = vec![false; complex.inner.len()];
+    for _ in 0..MOST_RECUTS {
+        if !improve::flat_at(&stuffed, &complex, &mut plain) {
+            break;
+        }
+        stuffed = stuff(&complex, &lattice, shift * lattice.cell, &plain);
+    }
     let skin_volume = search.volume;
     let bodies = complex.bodies().body;
     stuffed.sweep(|source| {
@@ -285,24 +295,29 @@ fn missing(
     let any_astray = bodies.astray.contains(&true);
     stand_ins(solid, bvh, lattice, thick, |place, thin| {
         let middle = lattice.nearest(place);
+        // Only thin parts are asked whether they are astray, and only where anything is.
+        let may_stray = any_astray && thin;
         let (mut found, mut astray) = complex.finds(middle, &bodies);
-        if found && !any_astray {
+        if found && !may_stray {
             return false;
         }
         let covered = if thin { COVERED } else { COVERED_WHEN_THICK };
         for step in STEPS {
             let near = lattice.place(middle + step).distance(place) < covered * lattice.cell;
+            if !near && !may_stray {
+                continue;
+            }
             let (inner, stray) = complex.finds(middle + step, &bodies);
             found |= inner && near;
             astray |= stray;
         }
-        !found || astray && thin
+        !found || astray && may_stray
     })
 }
 
 /// Cuts a complex, moving the skin until the tets' volume is the skin's; returns the shift in cells.
 fn level(complex: &Complex, lattice: &Lattice, search: &Search) -> (Stuffed, f64) {
-    let cut = |shift: f64| stuff(complex, lattice, shift * lattice.cell);
+    let cut = |shift: f64| stuff(complex, lattice, shift * lattice.cell, &[]);
     let miss = |s: &Stuffed| s.volume() / search.volume - 1.0;
     let (mut best, mut shift) = (cut(search.shift), search.shift);
     for _ in 0..MOST_LEVELLINGS {

@@ -1,7 +1,7 @@
 //! Cutting the lattice's tets where the body ends (Labelle & Shewchuk 2007, Isosurface Stuffing).
 
 use super::super::topology::Adjacency;
-use super::complex::{Complex, NONE};
+use super::complex::{Complex, Cut, NONE};
 use super::lattice::{LONG, Lattice, STEPS, direction};
 use glam::{DVec3, IVec3};
 
@@ -9,6 +9,12 @@ use glam::{DVec3, IVec3};
 /// edges would make flat tets. The paper's values for its bound on the dihedral angles (10.7 to 164.8 degrees).
 const NEAR_LONG: f64 = 0.24999;
 const NEAR_SHORT: f64 = 0.41189;
+
+/// Tips are not shortened by more than this, in cells.
+const BLUNT: f64 = 0.3;
+
+/// A node that must stay inside is at least this far from the skin, in cells, where there is room.
+const DRAWN_BACK: f64 = 0.3;
 
 fn near(way: usize) -> f64 {
     if way < LONG { NEAR_LONG } else { NEAR_SHORT }
@@ -80,23 +86,30 @@ enum Side {
 
 /// What is decided about the nodes before tets are cut.
 struct Warp<'a> {
+    /// By inner node; may be empty.
+    plain: &'a [bool],
     complex: &'a Complex,
     lattice: &'a Lattice,
     /// By inner node and direction: where the edge is cut.
     cuts: Vec<[f64; 14]>,
+    /// By how far, along the normal, a cut that was moved along its edge is put back onto the skin.
+    drops: Vec<[f64; 14]>,
     sides: Vec<Side>,
     positions: Vec<DVec3>,
 }
 
-/// Cuts a complex at the skin moved outwards by `shift`.
-pub(crate) fn stuff(complex: &Complex, lattice: &Lattice, shift: f64) -> Stuffed {
-    let cut = |(at, slope): (f64, f64)| (at + slope * shift).clamp(0.0, 1.0);
+/// Cuts a complex at the skin moved outwards by `shift`. Cuts of `plain` nodes that have to move away from them move
+/// along their edges and off the skin: less handsome, and never flat.
+pub(crate) fn stuff(complex: &Complex, lattice: &Lattice, shift: f64, plain: &[bool]) -> Stuffed {
+    let cut = |cut: Cut| (cut.at + cut.slope * shift).clamp(0.0, 1.0);
     let mut sides = vec![Side::In; complex.inner.len()];
     sides.resize(complex.nodes.len(), Side::Out);
     let mut warp = Warp {
+        plain,
         complex,
         lattice,
         cuts: complex.inner.iter().map(|i| i.cuts.map(cut)).collect(),
+        drops: vec![[0.0; 14]; complex.inner.len()],
         sides,
         positions: complex.nodes.iter().map(|&n| lattice.place(n)).collect(),
     };
@@ -106,31 +119,82 @@ pub(crate) fn stuff(complex: &Complex, lattice: &Lattice, shift: f64) -> Stuffed
 }
 
 impl Warp<'_> {
-    /// Moves a node inside onto the skin if a cut is near it, unless the body hangs together through it: a limb one
-    /// node thick would lose it, and fingers would wear away from the tip. Then near cuts are pushed out instead.
+    /// Moves a node inside onto the skin if a cut is near it, unless the body hangs together through it (a limb one
+    /// node thick would lose it) or ends in it (fingers would wear away from the tip). Then the node draws back
+    /// inwards instead, and the near cuts spread out along the skin.
     fn settle_inner(&mut self, node: usize) {
         let inner = &self.complex.inner[node];
-        let is_cut = |way: usize| inner.links[way] == NONE;
-        let too_near = |w: &Self, way: usize| is_cut(way) && w.cuts[node][way] < near(way);
-        if !(0..14).any(|way| too_near(self, way)) {
-            return;
-        }
+        let too_near: Vec<usize> =
+            (0..14).filter(|&way| inner.links[way] == NONE && self.cuts[node][way] < near(way)).collect();
+        let length = |way: usize| if way < LONG { 1.0 } else { 0.75f64.sqrt() };
+        let distance = |way: usize| self.cuts[node][way] * length(way);
+        let nearest = too_near.iter().copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+        let Some(nearest) = nearest else { return };
         let inside = inner.links.iter().copied().filter(|&n| n != NONE && self.sides[n as usize] == Side::In);
         let mut neighbours: Vec<u32> = inside.collect();
         neighbours.sort_unstable();
-        if neighbours.len() > 2 && self.hang_together(&neighbours) {
-            let length = |way: usize| if way < LONG { 1.0 } else { 0.75f64.sqrt() };
-            let distance = |way: &usize| self.cuts[node][*way] * length(*way);
-            let nearest =
-                (0..14).filter(|&way| too_near(self, way)).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-            if let Some(way) = nearest {
-                self.move_onto_skin(node, node, way);
-            }
+        if neighbours.len() > 2 && self.hang_together(&neighbours) && !self.would_blunt(node, nearest) {
+            self.move_onto_skin(node, node, nearest);
             return;
         }
-        for way in 0..14 {
-            self.cuts[node][way] = self.cuts[node][way].max(near(way));
+        if !self.is_plain(node) {
+            self.draw_back(node, &too_near);
         }
+        for way in too_near {
+            self.move_cut(node, way, near(way));
+        }
+    }
+
+    /// Whether skin beyond the node would be given up if it moved onto the skin beside it: some other cut lies far
+    /// out, by its own normal, from there. On flat skin none does.
+    fn would_blunt(&self, node: usize, way: usize) -> bool {
+        let end = self.cut_place(node, way);
+        let inner = &self.complex.inner[node];
+        let cuts = (0..14).filter(|&w| inner.links[w] == NONE);
+        let out = cuts.map(|w| (self.cut_place(node, w) - end).dot(inner.cuts[w].normal.as_dvec3()));
+        out.fold(0.0, f64::max) > BLUNT * self.lattice.cell
+    }
+
+    /// Moves a node away from the skin that is too near, as far as the skin on the other side allows.
+    fn draw_back(&mut self, node: usize, too_near: &[usize]) {
+        let inner = &self.complex.inner[node];
+        let room = DRAWN_BACK * self.lattice.cell;
+        let start = self.positions[node];
+        let gap = |place: DVec3, way: usize| {
+            (self.cut_place(node, way) - place).dot(inner.cuts[way].normal.as_dvec3())
+        };
+        let mut end = start;
+        for _ in 0..2 {
+            for &way in too_near {
+                end -= inner.cuts[way].normal.as_dvec3() * (room - gap(end, way)).max(0.0);
+            }
+        }
+        let others = (0..14).filter(|w| inner.links[*w] == NONE && !too_near.contains(w));
+        let mut share = (room / start.distance(end)).min(1.0);
+        for way in others {
+            let (before, after) = (gap(start, way), gap(end, way));
+            if after < room / 2.0 && after < before {
+                share = share.min(((before - room / 2.0) / (before - after)).max(0.0));
+            }
+        }
+        if share.is_finite() {
+            self.positions[node] = start.lerp(end, share);
+        }
+    }
+
+    /// Moves a cut along its edge, then along the normal back to the skin.
+    fn move_cut(&mut self, node: usize, way: usize, to: f64) {
+        let along = (to - self.cuts[node][way]) * self.lattice.cell / 2.0;
+        let normal = self.complex.inner[node].cuts[way].normal.as_dvec3();
+        self.cuts[node][way] = to;
+        if self.is_plain(node) {
+            return;
+        }
+        self.drops[node][way] += STEPS[way].as_dvec3().dot(normal) * along;
+    }
+
+    fn is_plain(&self, node: usize) -> bool {
+        self.plain.get(node).copied().unwrap_or(false)
     }
 
     /// The same for a node outside: it may not join parts that do not hang together.
@@ -154,8 +218,10 @@ impl Warp<'_> {
             return;
         }
         for (from, way) in edges {
-            let cut = &mut self.cuts[from as usize][way as usize];
-            *cut = cut.min(1.0 - near(way as usize));
+            let (from, way) = (from as usize, way as usize);
+            if self.cuts[from][way] > 1.0 - near(way) {
+                self.move_cut(from, way, 1.0 - near(way));
+            }
         }
     }
 
@@ -164,10 +230,12 @@ impl Warp<'_> {
         self.sides[node] = Side::On;
     }
 
-    /// Where an edge is cut. The node it starts from is still inside, so it has not been moved.
+    /// Where an edge is cut, measured from the node's place in the lattice.
     fn cut_place(&self, from: usize, way: usize) -> DVec3 {
         let start = self.lattice.place(self.complex.nodes[from]);
+        let normal = self.complex.inner[from].cuts[way].normal.as_dvec3();
         start + STEPS[way].as_dvec3() * (self.lattice.cell / 2.0 * self.cuts[from][way])
+            - normal * self.drops[from][way]
     }
 
     /// Whether nodes, in order, are joined by links among themselves.

@@ -43,6 +43,8 @@ pub(crate) fn thicknesses(solid: &Solid, bvh: &Bvh, limit: f64) -> Vec<f64> {
 /// How far the skin is moved outwards, at each point, for a lattice of `cell`.
 pub(crate) struct Offsets {
     at_point: Vec<f64>,
+    /// A ball around each triangle, from its middle.
+    balls: Vec<(DVec3, f64)>,
 }
 
 impl Offsets {
@@ -58,7 +60,15 @@ impl Offsets {
                 sums[p as usize].1 += area;
             }
         }
-        Self { at_point: sums.iter().map(|&(sum, area)| if area > 0.0 { sum / area } else { 0.0 }).collect() }
+        let ball = |t: u32| {
+            let corners = solid.corners(t);
+            let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
+            (middle, corners.map(|c| c.distance(middle)).into_iter().fold(0.0, f64::max))
+        };
+        Self {
+            at_point: sums.iter().map(|&(sum, area)| if area > 0.0 { sum / area } else { 0.0 }).collect(),
+            balls: (0..solid.triangles.len() as u32).map(ball).collect(),
+        }
     }
 
     /// At a place on a triangle.
@@ -81,6 +91,8 @@ pub(crate) struct Layer {
     pub(crate) patch: Vec<u32>,
     /// The place on the patch that is nearest to the node.
     pub(crate) nearest: DVec3,
+    /// How far inside the thickened patch the node is; see [`depth`].
+    pub(crate) depth: f64,
 }
 
 /// The layers of all nodes that thickened skin reaches from outside, and of those that stand in for triangles that
@@ -106,9 +118,9 @@ pub(crate) fn layers(
         let mut layers = Vec::new();
         for patch in patches(solid, near) {
             let needed = groups[k].iter().any(|n| patch.binary_search_by_key(&n.1, |p| p.triangle).is_ok());
-            if let Some(nearest) = nearest_if_outside(solid, offsets, place, &patch, needed) {
+            if let Some((nearest, depth)) = nearest_if_outside(solid, offsets, place, &patch, needed) {
                 let patch = patch.iter().map(|n| n.triangle).collect();
-                layers.push(Layer { node, patch, nearest });
+                layers.push(Layer { node, patch, nearest, depth });
             }
         }
         layers
@@ -198,17 +210,18 @@ fn patches(solid: &Solid, near: &[Nearest]) -> Vec<Vec<Nearest>> {
     patches
 }
 
-/// The nearest place of a patch that has the node on its outer side, if it is needed or comes as near as it is moved
-/// outwards.
+/// The nearest place of a patch that has the node on its outer side, and the node's depth in it when thickened, if the
+/// node is needed or comes as near as the patch is moved outwards.
 fn nearest_if_outside(
     solid: &Solid,
     offsets: &Offsets,
     place: DVec3,
     patch: &[Nearest],
     needed: bool,
-) -> Option<DVec3> {
+) -> Option<(DVec3, f64)> {
     let best = patch.iter().min_by(|a, b| a.distance.total_cmp(&b.distance))?;
-    if !needed && best.distance >= offsets.at(solid, best.triangle, best.weights) {
+    let offset = offsets.at(solid, best.triangle, best.weights);
+    if !needed && best.distance >= offset {
         return None;
     }
     // At an edge or a corner the triangles that share it decide together.
@@ -216,20 +229,21 @@ fn nearest_if_outside(
     let normal: DVec3 = patch.iter().filter(|n| n.distance <= same).map(|n| solid.normal(n.triangle)).sum();
     let corners = solid.corners(best.triangle);
     let nearest: DVec3 = (0..3).map(|k| corners[k] * best.weights[k]).sum();
-    ((place - nearest).dot(normal) > 0.0).then_some(nearest)
+    ((place - nearest).dot(normal) > 0.0).then_some((nearest, offset - best.distance))
 }
 
 /// How far inside the thickened patch a place is (below 0: outside), and the way out of it.
 pub(crate) fn depth(solid: &Solid, offsets: &Offsets, place: DVec3, patch: &[u32]) -> (f64, DVec3) {
+    // The nearest triangle is no farther than the nearest middle, and none is nearer than its ball: few are left.
+    let to_middle = |t: u32| offsets.balls[t as usize].0.distance_squared(place);
+    let farthest = patch.iter().map(|&t| to_middle(t)).fold(f64::INFINITY, f64::min).sqrt() * (1.0 + 1e-9);
     let mut best = (f64::INFINITY, 0.0, DVec3::ZERO);
     for &triangle in patch {
-        let corners = solid.corners(triangle);
-        // A triangle is no nearer than a corner less the triangle's size.
-        let size = corners[0].distance(corners[1]).max(corners[0].distance(corners[2]));
-        if place.distance(corners[0]) - size > best.0 {
+        let reach = farthest.min(best.0) + offsets.balls[triangle as usize].1;
+        if to_middle(triangle) > reach * reach * (1.0 + 1e-9) {
             continue;
         }
-        let (weights, nearest) = nearest_on(place, corners);
+        let (weights, nearest) = nearest_on(place, solid.corners(triangle));
         let distance = nearest.distance(place);
         if distance < best.0 {
             best = (distance, offsets.at(solid, triangle, weights), (place - nearest).normalize_or_zero());

@@ -53,7 +53,13 @@ impl BoneDistances {
         let all: Vec<_> =
             skeleton.bones().iter().map(|bone| (slot_of_joint[bone.joint as usize] as u16, *bone)).collect();
         let mut bones = all.clone();
-        bones.retain(|(_, bone)| bone.start.distance(bone.end) > SHORTEST_BONE * size);
+        // A joint on its own, such as a foot that hangs on no leg, is a point that nothing else stands for.
+        let joints = skeleton.joints();
+        let is_lone = |bone: &Bone| {
+            let above = joints[bone.joint as usize].parent;
+            bone.end_joint.is_none() && above.is_none_or(|above| !joints[above as usize].deforms)
+        };
+        bones.retain(|(_, bone)| bone.start.distance(bone.end) > SHORTEST_BONE * size || is_lone(bone));
         let mut knot_of_joint: Vec<u32> = (0..skeleton.len() as u32).collect();
         for (_, bone) in all.iter().filter(|(_, b)| b.start.distance(b.end) <= SHORTEST_BONE * size) {
             if let Some(end) = bone.end_joint {

@@ -69,3 +69,34 @@ pub fn bind(character: Character, weights: Weights) -> Result<Character, AssetEr
     raw.weights = weights;
     Character::new(raw)
 }
+
+/// The character with only those joints deforming that its own weights use, for other weights to be made. Rigs hold
+/// targets and handles beside the bones (a knee's target before the knee, a root between the feet); who made them gave
+/// them no skin.
+///
+/// A joint that had a bone only to such a handle, or to the end of a finger, keeps it.
+pub fn only_used(character: Character) -> Result<Character, AssetError> {
+    let mut raw = character.into_raw();
+    let mut joints = raw.skeleton.joints().to_vec();
+    let mut used = vec![false; joints.len()];
+    for vertex in 0..raw.surface.positions().len() {
+        let slots = raw.weights.of(vertex).filter(|w| w.1 > 0.0).map(|w| &raw.slots[w.0 as usize]);
+        slots.for_each(|slot| used[slot.joint as usize] = true);
+    }
+    let mut has_bone: Vec<bool> = joints.iter().map(|j| !j.tails.is_empty()).collect();
+    let parents: Vec<Option<usize>> = joints.iter().map(|j| j.parent.map(|p| p as usize)).collect();
+    for (_, parent) in parents.iter().enumerate().filter(|(child, _)| used[*child]) {
+        parent.iter().for_each(|&p| has_bone[p] = true);
+    }
+    for (child, parent) in parents.iter().enumerate() {
+        let is_end = joints[child].deforms && !used[child];
+        if let Some(parent) = parent.filter(|&p| is_end && used[p] && !has_bone[p]) {
+            let end = joints[child].world_from_rest.translation;
+            let tail = joints[parent].world_from_rest.inverse().transform_point3(end);
+            joints[parent].tails.push(tail);
+        }
+    }
+    joints.iter_mut().zip(&used).for_each(|(joint, used)| joint.deforms &= used);
+    raw.skeleton = Skeleton::new(joints)?;
+    Character::new(raw)
+}

@@ -1,6 +1,6 @@
 use super::*;
 use crate::asset::Skeleton;
-use crate::asset::{Joint, Local};
+use crate::asset::{Joint, Local, Part, RawCharacter, Surface};
 use glam::DAffine3;
 use glam::{DVec3, Vec3};
 use proptest::prelude::*;
@@ -46,12 +46,119 @@ fn bones_of_no_length_are_passed_over() {
 }
 
 #[test]
+fn a_joint_that_hangs_on_no_bone_is_a_point() {
+    let both = skeleton(&[(None, DVec3::ZERO), (Some(0), DVec3::X), (None, DVec3::X * 5.0)]);
+    let weights = distance(&[Vec3::new(5.0, 0.1, 0.0)], &both, DistanceSettings::default()).unwrap();
+    assert!(weights.of(0).next().is_some_and(|w| w.0 == 2 && w.1 > 0.9));
+}
+
+#[test]
 fn a_lone_joint_takes_all_and_none_is_an_error() {
     let lone = skeleton(&[(None, DVec3::ONE)]);
     let weights = distance(&[Vec3::ONE, Vec3::ZERO], &lone, DistanceSettings::default()).unwrap();
     assert_eq!(weights.of(0).collect::<Vec<_>>(), [(0, 1.0)]);
     assert!(distance(&[Vec3::ZERO], &skeleton(&[]), DistanceSettings::default()).is_err());
     assert_eq!(rest_size(&[], &skeleton(&[])), 0.0);
+}
+
+/// A skin of one triangle strip along x, every vertex bound as `bound` says.
+fn strip(xs: &[f32], skeleton: Skeleton, bound: impl Fn(f32) -> u16) -> Character {
+    let positions: Vec<Vec3> =
+        xs.iter().flat_map(|&x| [Vec3::new(x, 0.1, 0.0), Vec3::new(x, -0.1, 0.0)]).collect();
+    let squares = (0..xs.len() as u32 - 1).map(|i| 2 * i);
+    let triangles = squares.flat_map(|i| [[i, i + 1, i + 2], [i + 2, i + 1, i + 3]]).collect();
+    let bound: Vec<Vec<(u16, f32)>> = positions.iter().map(|p| vec![(bound(p.x), 1.0)]).collect();
+    let slots = slots(&skeleton);
+    let part = Part {
+        name: String::new(),
+        mesh: 0,
+        vertices: 0..positions.len() as u32,
+        triangles: 0..2 * (xs.len() as u32 - 1),
+        has_normals: false,
+        color: [0.5; 3],
+    };
+    Character::new(RawCharacter {
+        surface: Surface::new(positions, None, triangles).unwrap(),
+        parts: vec![part],
+        weights: Weights::new(&bound, slots.len()).unwrap(),
+        slots,
+        skeleton,
+        morphs: Vec::new(),
+        clips: Vec::new(),
+    })
+    .unwrap()
+}
+
+#[test]
+fn handles_without_skin_get_none() {
+    // An arm of two joints with an end, and a handle that lies beside it but hangs on the root.
+    let skeleton = skeleton(&[
+        (None, DVec3::ZERO),
+        (Some(0), DVec3::X),
+        (Some(1), DVec3::X),
+        (Some(0), DVec3::new(1.5, 0.1, 0.0)),
+    ]);
+    let xs: Vec<f32> = (0..=20).map(|i| i as f32 * 0.1).collect();
+    let character = strip(&xs, skeleton, |x| u16::from(x > 1.0));
+    let handle = |c: &Character| {
+        let weights = weigh_straight(c, WeightKind::default()).unwrap();
+        let joint = |slot: u16| slots(c.skeleton())[slot as usize].joint;
+        (0..weights.vertex_count()).flat_map(|v| weights.of(v).map(|w| joint(w.0)).collect::<Vec<_>>()).max()
+    };
+    assert_eq!(handle(&character), Some(3), "it is the nearest of some");
+    let used = only_used(character).unwrap();
+    assert_eq!(handle(&used), Some(1));
+    // The forearm is as long as it was.
+    let bones = used.skeleton().bones();
+    assert_eq!(bones.len(), 2);
+    assert!((bones[1].end - DVec3::X * 2.0).length() < 1e-9);
+}
+
+#[test]
+fn segments_are_stiff_and_shared_at_their_ends() {
+    let limb = skeleton(&[(None, DVec3::ZERO), (Some(0), DVec3::X), (Some(1), DVec3::X)]);
+    let xs: Vec<f32> = (0..=20).map(|i| i as f32 * 0.1).collect();
+    let character = strip(&xs, limb, |_| 0);
+    let weights = weigh_straight(&character, WeightKind::Segment).unwrap();
+    for (v, p) in character.surface().positions().iter().enumerate() {
+        let found: Vec<(u16, f32)> = weights.of(v).collect();
+        // Two bones meet at x 1; a sixth of each is shared.
+        if (p.x - 1.0).abs() < 0.15 {
+            assert!(found.len() == 2 && found.iter().all(|w| w.1 == 0.5 && w.0 < 2), "{p}: {found:?}");
+        } else if p.x < 1.8 {
+            assert_eq!(found, [(u16::from(p.x > 1.0), 1.0)], "{p}");
+        }
+    }
+}
+
+#[test]
+fn no_more_influences_than_asked_for() {
+    let chain: Vec<_> = (0..8u32).map(|i| (i.checked_sub(1), DVec3::X * 0.1)).collect();
+    let xs: Vec<f32> = (0..=20).map(|i| i as f32 * 0.05).collect();
+    let character = strip(&xs, skeleton(&chain), |_| 0);
+    for influences in 1..6 {
+        let kind = WeightKind::Geodesic(GeodesicSettings { influences, ..GeodesicSettings::default() });
+        let most = weigh_straight(&character, kind).unwrap().max_influences();
+        assert_eq!(most, influences);
+    }
+}
+
+#[test]
+fn smoothing_minds_how_long_edges_are() {
+    // Vertices 0.1 from the bones, where 0.9 and 1.1 or, coarse, 0.6 and 1.4 are neighbours across the joint.
+    let limb = || skeleton(&[(None, DVec3::ZERO), (Some(0), DVec3::X), (Some(1), DVec3::X)]);
+    let passes = |xs: &[f32], at: usize, passes: usize| {
+        let character = strip(xs, limb(), |_| 0);
+        let kind = WeightKind::Geodesic(GeodesicSettings { passes, ..GeodesicSettings::default() });
+        let weights = weigh_straight(&character, kind).unwrap();
+        weights.of(2 * at).find(|w| w.0 == 0).map_or(0.0, |w| w.1)
+    };
+    let taken = |xs: &[f32], at: usize| passes(xs, at, 0) - passes(xs, at, 3);
+    let fine: Vec<f32> = (0..=10).map(|i| 0.1 + i as f32 * 0.2).collect();
+    assert!(taken(&fine, 4) > 0.02, "fine skins are smoothed: {}", taken(&fine, 4));
+    let coarse = [0.2, 0.6, 1.4, 1.8];
+    let lost = taken(&coarse, 1);
+    assert!(lost > 0.0 && lost < 0.1, "coarse ones hardly: {lost}");
 }
 
 proptest! {
