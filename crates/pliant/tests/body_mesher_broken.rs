@@ -112,12 +112,12 @@ fn wild_surfaces() {
         turned = turned.and(&if k % 2 == 0 { shell } else { shell.inside_out() });
     }
     let moebius = Skin::sheet(30, |u, v| {
-        let ((s, c), (hs, hc)) = ((TAU * u).sin_cos(), (PI * u).sin_cos());
+        let ((s, c), (hs, hc)) = (libm::sincos(TAU * u), libm::sincos(PI * u));
         DVec3::new((1.0 + 0.4 * (v - 0.5) * hc) * c, (1.0 + 0.4 * (v - 0.5) * hc) * s, 0.4 * (v - 0.5) * hs)
     });
     let mut fan = of(&[[0.0; 3], [0.0, 0.0, 1.0]], &[]);
     for k in 0..40 {
-        let (s, c) = (TAU * f64::from(k) / 40.0).sin_cos();
+        let (s, c) = libm::sincos(TAU * f64::from(k) / 40.0);
         fan.points.push(DVec3::new(c, s, 0.5));
         fan.triangles.push([0, 1, 2 + k]);
     }
@@ -145,7 +145,9 @@ fn wild_surfaces() {
         ),
         (
             "a crumpled ball",
-            ball().moved(|p| p + 0.4 * DVec3::new((9.0 * p.y).sin(), (9.0 * p.z).sin(), (9.0 * p.x).sin())),
+            ball().moved(|p| {
+                p + 0.4 * DVec3::new(libm::sin(9.0 * p.y), libm::sin(9.0 * p.z), libm::sin(9.0 * p.x))
+            }),
             Some(true),
         ),
         (

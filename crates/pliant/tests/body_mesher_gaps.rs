@@ -147,7 +147,7 @@ fn a_hollow_stays_hollow() {
 #[test]
 fn what_has_no_flesh_rides_and_says_why() {
     let cape = Skin::sheet(12, |u, v| {
-        let (s, c) = (PI * (u - 0.5)).sin_cos();
+        let (s, c) = libm::sincos(PI * (u - 0.5));
         DVec3::new(1.3 * s, -1.3 * c, 2.0 * v - 1.0)
     });
     let lash = Skin::cuboid(DVec3::new(1.1, -1.0, 0.0), DVec3::new(3.1, 1.0, 0.01));

@@ -30,9 +30,9 @@ impl Skin {
         let around = 2 * rings;
         let mut points = vec![centre + radius * DVec3::Z];
         for ring in 1..rings {
-            let (sin, cos) = (std::f64::consts::PI * f64::from(ring) / f64::from(rings)).sin_cos();
+            let (sin, cos) = libm::sincos(std::f64::consts::PI * f64::from(ring) / f64::from(rings));
             for k in 0..around {
-                let (s, c) = (std::f64::consts::TAU * f64::from(k) / f64::from(around)).sin_cos();
+                let (s, c) = libm::sincos(std::f64::consts::TAU * f64::from(k) / f64::from(around));
                 points.push(centre + radius * DVec3::new(sin * c, sin * s, cos));
             }
         }
