@@ -1,5 +1,7 @@
 //! The tetrahedraliser on input that is no body: an error or a sound body, never a panic, never for ever.
 
+#![allow(clippy::disallowed_methods, reason = "shapes need not have the same bits on every machine")]
+
 mod mesher_common;
 mod skin_common;
 
