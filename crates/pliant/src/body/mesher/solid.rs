@@ -12,7 +12,7 @@ const OPEN_SHARE: f64 = 0.3;
 /// a hemisphere 0.08) are taken as bodies after all.
 const FULL_ENOUGH: f64 = 0.01;
 
-/// Less than this, as a share of the box around it, is no volume but rounding.
+/// A volume less than this, over the area to the 1.5, is rounding.
 const NO_VOLUME: f64 = 1e-9;
 
 /// The closed surfaces of a skin.
@@ -84,7 +84,6 @@ impl Solid {
         triangles.sort_by_key(|t| shell_of_point[t[0] as usize]);
         let mut kept = Vec::new();
         let mut step_at = vec![u32::MAX; points.len()];
-        let skin_points = points.len();
         for run in triangles.chunk_by(|a, b| shell_of_point[a[0] as usize] == shell_of_point[b[0] as usize]) {
             let shape = &mut shells[shell_of_point[run[0][0] as usize] as usize];
             let mut run = run.to_vec();
@@ -105,10 +104,8 @@ impl Solid {
         if shells.iter().all(|s| s.open) {
             shells.iter_mut().for_each(|s| s.open = !full(s));
         }
-        let (low, high) = bounds(&points[..skin_points]);
-        let sides = high - low;
-        let least = NO_VOLUME * sides.max_element() * sides.max_element() * sides.max_element();
-        shells.iter_mut().for_each(|s| s.open |= s.volume.abs() <= least);
+        let flat = |s: &ShellShape| s.volume.abs() <= NO_VOLUME * s.area * s.area.sqrt();
+        shells.iter_mut().for_each(|s| s.open |= flat(s));
         if shells.iter().all(|s| s.open) {
             return none("it is flat, or open sheets");
         }
@@ -119,8 +116,8 @@ impl Solid {
             shells,
             point_of_vertex,
             shell_of_point,
-            low,
-            high,
+            low: DVec3::ZERO,
+            high: DVec3::ZERO,
         };
         for run in kept {
             let shell = solid.shell_of_point[run[0][0] as usize];
