@@ -68,8 +68,8 @@ const THIN: f64 = 0.15;
 /// A shell with this share of all volume is the body, however thin or small.
 const MAIN_SHARE: f64 = 0.2;
 
-/// More crossings of lattice lines than this would not fit in memory; the cell is too small for the skin's size.
-const MOST_CROSSINGS: f64 = 2e8;
+/// More crossings of lattice lines than this (a million tets have five million) would take minutes; the cell is too small for the skin's size.
+const MOST_CROSSINGS: f64 = 1e8;
 
 /// Half cells across the body that a node's coordinates can count with room to spare.
 const MOST_ACROSS: f64 = 1e8;
@@ -190,9 +190,14 @@ fn check(fineness: Fineness) -> Result<(), BodyError> {
 /// Whether a lattice this fine can be counted and held.
 fn check_size(solid: &Solid, cell: f64) -> Result<(), BodyError> {
     let across = (solid.high - solid.low).max_element() / cell;
-    let area: f64 = solid.shells.iter().filter(|s| !s.open).map(|s| s.area).sum();
     let volume: f64 = solid.shells.iter().filter(|s| !s.open).map(|s| s.volume.abs()).sum();
-    let crossings = area / (cell * cell) * FINE * FINE;
+    // Lines through the box of a triangle, not the triangle: what is looped over, and what refining may add.
+    let lines = |t: u32| {
+        let [a, b, c] = solid.corners(t);
+        let side = a.distance(b).max(b.distance(c)).max(c.distance(a)) / cell;
+        side * side
+    };
+    let crossings = (0..solid.triangles.len() as u32).map(lines).sum::<f64>() * FINE * FINE;
     let tets = 12.0 * volume / (cell * cell * cell);
     let size = (solid.high - solid.low).max_element();
     if !(SMALLEST_BODY..=LARGEST_BODY).contains(&size) {

@@ -12,7 +12,7 @@ const OPEN_SHARE: f64 = 0.3;
 /// a hemisphere 0.08) are taken as bodies after all.
 const FULL_ENOUGH: f64 = 0.01;
 
-/// A volume less than this, over the area to the 1.5, is rounding.
+/// A volume less than this, over the cube of the shell's size, is rounding.
 const NO_VOLUME: f64 = 1e-9;
 
 /// The closed surfaces of a skin.
@@ -42,6 +42,8 @@ pub(crate) struct ShellShape {
     pub(crate) vertices: u32,
     pub(crate) area: f64,
     pub(crate) volume: f64,
+    /// Longest side of the box around it.
+    pub(crate) size: f64,
     pub(crate) open: bool,
 }
 
@@ -74,7 +76,14 @@ impl Solid {
             if *shell == u32::MAX {
                 *shell = shells.len() as u32;
                 let first_vertex = vertex as u32;
-                shells.push(ShellShape { first_vertex, vertices: 0, area: 0.0, volume: 0.0, open: true });
+                shells.push(ShellShape {
+                    first_vertex,
+                    vertices: 0,
+                    area: 0.0,
+                    volume: 0.0,
+                    size: 0.0,
+                    open: true,
+                });
             }
             shells[*shell as usize].vertices += 1;
         }
@@ -97,6 +106,8 @@ impl Solid {
             let volume: f64 = run.iter().map(|t| volume_of(&points, t, origin)).sum();
             shape.area = area + cap_area;
             shape.volume = volume;
+            let (low, high) = bounds(run.iter().flatten().map(|&p| points[p as usize]));
+            shape.size = (high - low).max_element();
             shape.open = cap_area > OPEN_SHARE * shape.area;
             kept.push(run);
         }
@@ -104,7 +115,7 @@ impl Solid {
         if shells.iter().all(|s| s.open) {
             shells.iter_mut().for_each(|s| s.open = !full(s));
         }
-        let flat = |s: &ShellShape| s.volume.abs() <= NO_VOLUME * s.area * s.area.sqrt();
+        let flat = |s: &ShellShape| s.volume.abs() <= NO_VOLUME * s.size * s.size * s.size;
         shells.iter_mut().for_each(|s| s.open |= flat(s));
         if shells.iter().all(|s| s.open) {
             return none("it is flat, or open sheets");
@@ -217,8 +228,7 @@ impl Solid {
     }
 
     fn measure(&mut self) {
-        let used: Vec<DVec3> = self.triangles.iter().flatten().map(|&p| self.points[p as usize]).collect();
-        (self.low, self.high) = bounds(&used);
+        (self.low, self.high) = bounds(self.triangles.iter().flatten().map(|&p| self.points[p as usize]));
     }
 
     /// Corners of a triangle.
@@ -247,8 +257,8 @@ pub(crate) fn from_lattice(p: DVec3) -> DVec3 {
     DVec3::new(p.x, TURN.1 * p.y + TURN.0 * p.z, TURN.1 * p.z - TURN.0 * p.y)
 }
 
-fn bounds(points: &[DVec3]) -> (DVec3, DVec3) {
-    points.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(l, h), &p| (l.min(p), h.max(p)))
+fn bounds(points: impl Iterator<Item = DVec3>) -> (DVec3, DVec3) {
+    points.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)))
 }
 
 /// The point of each vertex: vertices at one place are one.
