@@ -30,7 +30,7 @@ const CLOSE_ENOUGH: f64 = 0.015;
 const MOST_TRIES: usize = 12;
 
 /// Tries after which the lattice is moved.
-const LUCKLESS: usize = 4;
+const LUCKLESS: usize = 3;
 
 /// The shift that most bodies need, in cells, where the search starts.
 const USUAL_SHIFT: f64 = 0.0;
