@@ -1,31 +1,12 @@
 //! Moving a skin with its tets allocates nothing. Alone in its file: a neighbour's allocations would be counted too.
 
+mod counting;
+
+use counting::ALLOCATIONS;
 use pliant::body::{EmbeddedSkin, Embedding, bench_bend, bench_body, topology};
 use pliant::glam::Vec3;
 use pliant::simd::Path;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Counts what is asked of it.
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: passes everything on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise, passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use std::sync::atomic::Ordering;
 
 #[test]
 fn updates_allocate_nothing() {

@@ -80,7 +80,7 @@ impl Embedding {
 }
 
 /// The first point of each place, and the place of each point. 0 and -0 are one place.
-fn places(points: &[Vec3]) -> (Vec<u32>, Vec<u32>) {
+pub(super) fn places(points: &[Vec3]) -> (Vec<u32>, Vec<u32>) {
     let bits = |p: Vec3| p.to_array().map(|c| (c + 0.0).to_bits());
     let mut order: Vec<([u32; 3], u32)> =
         points.iter().zip(0..).map(|(&p, index)| (bits(p), index)).collect();

@@ -22,7 +22,7 @@ pub struct Lists {
 
 impl Lists {
     /// Puts each item in the lists that it names; a list's items are in order.
-    fn group<const N: usize>(lists: usize, items: &[[u32; N]]) -> Self {
+    pub(crate) fn group<const N: usize>(lists: usize, items: &[[u32; N]]) -> Self {
         let mut starts = vec![0u32; lists + 1];
         items.iter().flatten().for_each(|&list| starts[list as usize + 1] += 1);
         for i in 0..lists {

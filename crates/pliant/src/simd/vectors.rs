@@ -104,3 +104,11 @@ pub(crate) mod plain {
         v + Vec3::ZERO
     }
 }
+
+/// The last batch is worked out whole, beside the output: what there is room for is copied.
+#[inline(always)]
+pub(crate) fn keep_rest<const BATCH: usize>(out: &mut [glam::Vec3], last: &[glam::Vec3; BATCH]) {
+    let rest = out.len() % BATCH;
+    let at = out.len() - rest;
+    out[at..].copy_from_slice(&last[..rest]);
+}

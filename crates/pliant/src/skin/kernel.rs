@@ -12,7 +12,7 @@
 )]
 
 use super::pack::{BATCH, CHUNK, Kind, Pack, TABLE, Vectors};
-use crate::simd::vectors::{add, cross, dot, scale, sub, turned, unit_or, unsigned_zeros};
+use crate::simd::vectors::{add, cross, dot, keep_rest, scale, sub, turned, unit_or, unsigned_zeros};
 use crate::simd::{Lanes, Tables, transpose};
 use glam::Vec3;
 
@@ -283,11 +283,9 @@ unsafe fn skin_with<V: Lanes, M: Method, S: Source<V, M>, const NORMALS: bool>(
             }
         }
     }
-    let rest = positions.len() % BATCH;
-    let at = positions.len() - rest;
-    positions[at..].copy_from_slice(&last_positions[..rest]);
+    keep_rest(positions, &last_positions);
     if NORMALS {
-        normals[at..].copy_from_slice(&last_normals[..rest]);
+        keep_rest(normals, &last_normals);
     }
 }
 

@@ -466,8 +466,9 @@ fn through(crossings: &[Crossing], near: &[u32], far: &[u32]) -> bool {
     crossings[enters..].iter().find(|c| c.step < 0).is_some_and(|c| has(far, c.triangle))
 }
 
-/// Each lattice tet once for each group of linked corners. An outer corner is named, for now, by the edge of its
-/// first inner neighbour (`inner.len() + 14 * node + direction`); edges to one outer corner of a tet are joined.
+/// Each lattice tet once for each group of linked corners. An outer corner has the number of an edge that leads to it
+/// (`inner.len() + 14 * node + direction`), and all edges to one corner of a tet are joined: `name_outer` numbers
+/// the sets.
 fn tets(inner: &[Inner]) -> (Vec<[u32; 4]>, Union) {
     let star = star();
     let base = inner.len() as u32;

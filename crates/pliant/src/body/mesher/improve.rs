@@ -1,6 +1,6 @@
 //! Moving vertices a little where tets came out flat.
 
-use super::super::topology::{Adjacency, FACES, NONE};
+use super::super::topology::{Adjacency, FACES, Lists, NONE};
 use super::complex::Complex;
 use super::stuff::Stuffed;
 use glam::DVec3;
@@ -62,17 +62,7 @@ pub(crate) fn flat_at(stuffed: &Stuffed, complex: &Complex, nodes: &mut [bool]) 
 /// the surface move along it, so the body keeps its shape and volume.
 pub(crate) fn improve(stuffed: &mut Stuffed, cell: f64) {
     let count = stuffed.positions.len();
-    let mut start = vec![0u32; count + 1];
-    stuffed.tets.iter().flatten().for_each(|&n| start[n as usize + 1] += 1);
-    (0..count).for_each(|n| start[n + 1] += start[n]);
-    let mut fill = start.clone();
-    let mut around = vec![0u32; stuffed.tets.len() * 4];
-    for (t, tet) in stuffed.tets.iter().enumerate() {
-        for &n in tet {
-            around[fill[n as usize] as usize] = t as u32;
-            fill[n as usize] += 1;
-        }
-    }
+    let around = Lists::group(count, &stuffed.tets);
     let mut worths: Vec<f64> = (0..stuffed.tets.len() as u32)
         .map(|t| worth(corners_of(&stuffed.tets, &stuffed.positions, t)))
         .collect();
@@ -80,7 +70,7 @@ pub(crate) fn improve(stuffed: &mut Stuffed, cell: f64) {
     let mut positions = std::mem::take(&mut stuffed.positions);
     for _ in 0..SWEEPS {
         for vertex in 0..count {
-            let ring = &around[start[vertex] as usize..start[vertex + 1] as usize];
+            let ring = around.of(vertex);
             let worst =
                 ring.iter().copied().min_by(|&a, &b| worths[a as usize].total_cmp(&worths[b as usize]));
             let Some(worst) = worst.filter(|&t| worths[t as usize] < POOR) else { continue };

@@ -1,5 +1,6 @@
 //! From any skin to closed surfaces with an inside: welded, turned outwards, holes capped, sheets set apart.
 
+use super::super::embedding::places;
 use super::super::{BodyError, Fate, Shell};
 use super::union::Union;
 use glam::{DVec3, Vec3};
@@ -59,7 +60,9 @@ impl Solid {
         if triangles.is_empty() {
             return none("it has no triangles");
         }
-        let (point_of_vertex, mut points) = weld(positions);
+        let (firsts, point_of_vertex) = places(positions);
+        let mut points: Vec<DVec3> =
+            firsts.iter().map(|&v| to_lattice(positions[v as usize].as_dvec3())).collect();
         let mut triangles = clean(&points, triangles, &point_of_vertex);
         if triangles.is_empty() {
             return none("its triangles have no area");
@@ -259,28 +262,6 @@ pub(crate) fn from_lattice(p: DVec3) -> DVec3 {
 
 fn bounds(points: impl Iterator<Item = DVec3>) -> (DVec3, DVec3) {
     points.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)))
-}
-
-/// The point of each vertex: vertices at one place are one.
-fn weld(positions: &[Vec3]) -> (Vec<u32>, Vec<DVec3>) {
-    let bits = |p: Vec3| p.to_array().map(|c| (c + 0.0).to_bits());
-    let mut order: Vec<u32> = (0..positions.len() as u32).collect();
-    order.sort_unstable_by_key(|&v| (bits(positions[v as usize]), v));
-    let mut first: Vec<u32> = vec![0; positions.len()];
-    for group in order.chunk_by(|&a, &b| bits(positions[a as usize]) == bits(positions[b as usize])) {
-        group.iter().for_each(|&v| first[v as usize] = group[0]);
-    }
-    let mut points = Vec::new();
-    let mut point_of_vertex = vec![0u32; positions.len()];
-    for vertex in 0..positions.len() {
-        if first[vertex] as usize == vertex {
-            point_of_vertex[vertex] = points.len() as u32;
-            points.push(to_lattice(positions[vertex].as_dvec3()));
-        } else {
-            point_of_vertex[vertex] = point_of_vertex[first[vertex] as usize];
-        }
-    }
-    (point_of_vertex, points)
 }
 
 /// Triangles between points: those of no area and all but the first of those with the same three points are left

@@ -6,7 +6,7 @@
 
 use super::Node;
 use super::pack::{BATCH, CHUNK, Entry, NODE_CHUNK, NUMBERS, Pack, Row, Spokes};
-use crate::simd::vectors::{add, cross, dot, scale, sub, unit_or, unsigned_zeros};
+use crate::simd::vectors::{add, cross, dot, keep_rest, scale, sub, unit_or, unsigned_zeros};
 use crate::simd::{Lanes, gather_rows, store_rows};
 use glam::Vec3;
 
@@ -134,11 +134,9 @@ unsafe fn vertices_with<V: Lanes, const NORMALS: bool>(
             }
         }
     }
-    let rest = positions.len() % BATCH;
-    let at = positions.len() - rest;
-    positions[at..].copy_from_slice(&last_positions[..rest]);
+    keep_rest(positions, &last_positions);
     if NORMALS {
-        normals[at..].copy_from_slice(&last_normals[..rest]);
+        keep_rest(normals, &last_normals);
     }
 }
 
