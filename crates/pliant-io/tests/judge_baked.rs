@@ -32,7 +32,7 @@ fn plan(character: &Character) -> Vec<(Option<usize>, Vec<f64>)> {
 }
 
 fn frames(character: &Character, plan: &[(Option<usize>, Vec<f64>)]) -> Vec<Shape> {
-    let deformer = method::prepare("lbs", character, simd::Path::best()).expect("lbs is a method");
+    let deformer = method::prepare_default("lbs", character, simd::Path::best()).expect("lbs is a method");
     let mut instance = deformer.instance();
     let mut frames = Vec::new();
     for (clip, times) in plan {

@@ -72,7 +72,7 @@ fn compare(judge: &Judge, character: &Character, path: simd::Path) -> Verdict {
     let size = size(judge, &rest);
     agree_on_shape(judge, character, &rest, size);
 
-    let deformer = method::prepare("lbs", character, path).expect("lbs is a method");
+    let deformer = method::prepare_default("lbs", character, path).expect("lbs is a method");
     let mut instance = deformer.instance();
     let mut shape = Shape::rest(character);
     let mut verdict = Verdict { vertices: shape.positions.len(), ..Verdict::default() };

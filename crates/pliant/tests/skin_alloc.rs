@@ -35,12 +35,14 @@ fn steps_after_the_first_allocate_nothing() {
         }
         for name in method::NAMES {
             for path in Path::available() {
-                let deformer = method::prepare(name, &character, path).expect("known");
+                let deformer = method::prepare_default(name, &character, path).expect("known");
                 let mut shape = Shape::rest(&character);
                 let allocations = pool.install(|| {
                     let mut instance = deformer.instance();
                     let round = |instance: &mut dyn Instance, shape: &mut Shape| {
-                        poses.iter().for_each(|pose| instance.step(pose, 0.1, shape, &mut |_| {}));
+                        for pose in poses {
+                            instance.step(pose, 0.1, shape, &mut |_| {});
+                        }
                     };
                     round(&mut *instance, &mut shape);
                     let before = ALLOCATIONS.load(Ordering::Relaxed);

@@ -30,7 +30,7 @@ fn morphing() -> Character {
 }
 
 fn step(character: &Character, name: &str, path: Path, pose: &Pose) -> Shape {
-    let deformer = method::prepare(name, character, path).expect("known and available");
+    let deformer = method::prepare_default(name, character, path).expect("known and available");
     let mut shape = Shape::rest(character);
     let mut stages = Vec::new();
     deformer.instance().step(pose, 1.0 / 30.0, &mut shape, &mut |stage| stages.push(stage));
@@ -41,7 +41,8 @@ fn step(character: &Character, name: &str, path: Path, pose: &Pose) -> Shape {
 #[test]
 fn an_unknown_method_lists_the_known() {
     let character = bench_rig(100, 2, 2).expect("a sound rig");
-    let error = method::prepare("wobble", &character, Path::Scalar).err().expect("unknown").to_string();
+    let error =
+        method::prepare_default("wobble", &character, Path::Scalar).err().expect("unknown").to_string();
     assert!(error.contains("wobble"));
     assert!(method::NAMES.iter().all(|name| error.contains(name)) && method::NAMES.contains(&"lbs"));
 }
@@ -83,7 +84,7 @@ fn morphs_come_before_the_pose_and_go_without_a_trace() {
             assert!(far(&morphed.positions, &plain.positions) > 0.1);
 
             // One instance through several weights: each as if it were the first, and zero leaves nothing behind.
-            let deformer = method::prepare(name, &character, path).expect("known");
+            let deformer = method::prepare_default(name, &character, path).expect("known");
             let mut instance = deformer.instance();
             let mut shape = Shape::rest(&character);
             for weights in [[0.0, 0.0], [1.0, 0.0], [0.5, -0.1], [0.5, -0.1]] {
@@ -102,7 +103,7 @@ fn morphs_come_before_the_pose_and_go_without_a_trace() {
 fn instances_do_not_disturb_each_other() {
     let character = morphing();
     let mut pose = bench_pose(&character);
-    let deformer = method::prepare("dqs", &character, Path::best()).expect("known");
+    let deformer = method::prepare_default("dqs", &character, Path::best()).expect("known");
     let (mut a, mut b) = (deformer.instance(), deformer.instance());
     let (mut first, mut second, mut again) =
         (Shape::rest(&character), Shape::rest(&character), Shape::rest(&character));

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
 
     let started = Instant::now();
     let path = common.simd.unwrap_or_else(simd::Path::best);
-    let deformer = method::prepare(&args.method, &input.character, path)?;
+    let deformer = method::prepare_default(&args.method, &input.character, path)?;
     let prepare_ms = milliseconds(started);
 
     let mut progress = Progress::new("preparing", frames, common.quiet);
@@ -58,11 +58,10 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
         let clip = take.clip.map(|index| &input.character.clips()[index]);
         let mut instance = deformer.instance();
         let mut pose = Pose::rest(&input.character);
-        for (index, &time) in take.schedule.times.iter().enumerate() {
-            let seconds = if index == 0 { 0.0 } else { 1.0 / take.schedule.fps };
+        for &time in &take.schedule.times {
             if !args.rest {
                 pose.resample(&input.character, clip, time);
-                record.ms.push(timed(|finished| instance.step(&pose, seconds, &mut shape, finished)));
+                record.ms.push(timed(|finished| _ = instance.step(&pose, time, &mut shape, finished)));
             }
             check_finite(&shape, &input, &take.name, time)?;
             record.frame(time, &pose, &shape);

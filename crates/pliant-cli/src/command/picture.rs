@@ -67,7 +67,12 @@ fn skin(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image
         };
         pose.resample(character, clip, time);
         let path = common.simd.unwrap_or_else(simd::Path::best);
-        method::prepare(&args.method, character, path)?.instance().step(&pose, 0.0, &mut shape, &mut |_| {});
+        method::prepare_default(&args.method, character, path)?.instance().step(
+            &pose,
+            0.0,
+            &mut shape,
+            &mut |_| {},
+        );
     }
     let heat = match args.heat {
         HeatArg::None => None,

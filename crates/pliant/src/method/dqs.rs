@@ -1,13 +1,15 @@
 //! Dual quaternion skinning with scale in two phases: no collapse under twist, a bulge under bend.
 
-use super::{Deformer, PrepareError, Skinned};
+use super::{Deformer, PrepareError, Setup, Skinned};
 use crate::asset::Character;
-use crate::simd::Path;
 use crate::skin::{Blend, Skinner};
 
 pub(super) const NAME: &str = "dqs";
 
-pub(super) fn prepare(character: &Character, path: Path) -> Result<Box<dyn Deformer + '_>, PrepareError> {
-    let skinner = Skinner::new(Blend::DualQuaternion, character.surface(), character.weights(), path)?;
+pub(super) fn prepare<'c>(
+    character: &'c Character,
+    setup: Setup<'_>,
+) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
+    let skinner = Skinner::new(Blend::DualQuaternion, character.surface(), character.weights(), setup.path)?;
     Ok(Box::new(Skinned { character, skinner }))
 }

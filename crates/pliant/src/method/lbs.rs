@@ -1,13 +1,15 @@
 //! Linear blend skinning: `v' = sum_j w_j S_j v`. Fast, known everywhere, and collapses where joints bend or twist.
 
-use super::{Deformer, PrepareError, Skinned};
+use super::{Deformer, PrepareError, Setup, Skinned};
 use crate::asset::Character;
-use crate::simd::Path;
 use crate::skin::{Blend, Skinner};
 
 pub(super) const NAME: &str = "lbs";
 
-pub(super) fn prepare(character: &Character, path: Path) -> Result<Box<dyn Deformer + '_>, PrepareError> {
-    let skinner = Skinner::new(Blend::Linear, character.surface(), character.weights(), path)?;
+pub(super) fn prepare<'c>(
+    character: &'c Character,
+    setup: Setup<'_>,
+) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
+    let skinner = Skinner::new(Blend::Linear, character.surface(), character.weights(), setup.path)?;
     Ok(Box::new(Skinned { character, skinner }))
 }

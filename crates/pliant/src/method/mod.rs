@@ -2,16 +2,23 @@
 
 mod dqs;
 mod lbs;
+mod settings;
 
-use crate::asset::Character;
-use crate::rig::{Pose, SkinMatrix};
+pub use settings::{
+    BodySettings, Model, Place, PositionSettings, Prediction, Preset, Region, Settings, SimulationSettings,
+};
+
+use crate::asset::{Character, TetMesh};
+use crate::body::{Body, Node};
+use crate::rig::{Motion, Pose, SkinMatrix};
 use crate::simd::Path;
 use crate::skin::{SkinError, Skinner, State};
 use glam::Vec3;
 use thiserror::Error;
 
 /// A method by name, and how it is prepared.
-type Entry = (&'static str, fn(&Character, Path) -> Result<Box<dyn Deformer + '_>, PrepareError>);
+type Entry =
+    (&'static str, for<'c> fn(&'c Character, Setup<'_>) -> Result<Box<dyn Deformer + 'c>, PrepareError>);
 
 /// Every method there is, in the order in which help lists them.
 const METHODS: [Entry; 2] = [(lbs::NAME, lbs::prepare), (dqs::NAME, dqs::prepare)];
@@ -42,15 +49,37 @@ pub enum PrepareError {
     Skin(#[from] SkinError),
 }
 
+/// What a method is prepared with beside the character.
+pub struct Setup<'a> {
+    /// The instructions to use.
+    pub path: Path,
+    /// What the user has set.
+    pub settings: &'a Settings,
+    /// Tets to use as the body, in place of making them.
+    pub tets: Option<TetMesh>,
+    /// Told how far the work is, from 0 to 1; answers whether to go on.
+    pub progress: &'a mut dyn FnMut(f32) -> bool,
+}
+
 /// Prepares a method for a character.
 pub fn prepare<'c>(
     name: &str,
     character: &'c Character,
-    path: Path,
+    setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
     let method = METHODS.iter().find(|m| m.0 == name);
     let (_, prepare) = method.ok_or_else(|| PrepareError::Unknown { name: name.to_owned() })?;
-    prepare(character, path)
+    prepare(character, setup)
+}
+
+/// As [`prepare`], with all settings at their defaults.
+pub fn prepare_default<'c>(
+    name: &str,
+    character: &'c Character,
+    path: Path,
+) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
+    let settings = Settings::default();
+    prepare(name, character, Setup { path, settings: &settings, tets: None, progress: &mut |_| true })
 }
 
 /// The deformed skin: caller-owned, one position and unit normal per vertex of the character's surface.
@@ -84,13 +113,44 @@ pub enum Stage {
 pub trait Deformer: Send + Sync {
     /// A new instance at rest.
     fn instance(&self) -> Box<dyn Instance + Send + '_>;
+
+    /// The tet body, where the method has one.
+    fn body(&self) -> Option<&Body> {
+        None
+    }
+
+    /// What was odd about the character, in words.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
 }
 
 /// One moving copy of a prepared character.
 pub trait Instance {
-    /// Advances by `seconds` to `pose` and writes the skin. `finished` hears the end of each stage, so that a caller
-    /// with a clock can time them.
-    fn step(&mut self, pose: &Pose, seconds: f64, out: &mut Shape, finished: &mut dyn FnMut(Stage));
+    /// Advances to `seconds` of the motion and writes the skin; times must not decrease from call to call. The first
+    /// call starts there. A simulated method asks the motion for the poses of its own clock's ticks on the way.
+    /// `finished` hears the end of each stage, so that a caller with a clock can time them.
+    fn step(
+        &mut self,
+        motion: &dyn Motion,
+        seconds: f64,
+        out: &mut Shape,
+        finished: &mut dyn FnMut(Stage),
+    ) -> Health;
+
+    /// Where the body's nodes are at the time of the last step, in the order of [`Deformer::body`]'s tets.
+    fn nodes(&self) -> Option<&[Node]> {
+        None
+    }
+}
+
+/// How a step went.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Health {
+    /// Mean constraint residual, where there are constraints.
+    pub residual: Option<f32>,
+    /// Nodes that had to be held at their skinned places, because nothing finite could be found for them.
+    pub held: usize,
 }
 
 /// A method that is skinning alone.
@@ -102,25 +162,39 @@ struct Skinned<'c> {
 impl Deformer for Skinned<'_> {
     fn instance(&self) -> Box<dyn Instance + Send + '_> {
         let matrices = Vec::with_capacity(self.character.slots().len());
-        Box::new(SkinnedInstance { prepared: self, state: self.skinner.state(), matrices })
+        Box::new(SkinnedInstance {
+            prepared: self,
+            state: self.skinner.state(),
+            pose: Pose::rest(self.character),
+            matrices,
+        })
     }
 }
 
 struct SkinnedInstance<'p> {
     prepared: &'p Skinned<'p>,
     state: State,
+    pose: Pose,
     matrices: Vec<SkinMatrix>,
 }
 
 impl Instance for SkinnedInstance<'_> {
-    fn step(&mut self, pose: &Pose, _seconds: f64, out: &mut Shape, finished: &mut dyn FnMut(Stage)) {
+    fn step(
+        &mut self,
+        motion: &dyn Motion,
+        seconds: f64,
+        out: &mut Shape,
+        finished: &mut dyn FnMut(Stage),
+    ) -> Health {
         let Skinned { character, skinner } = self.prepared;
-        pose.skin_matrices(character, &mut self.matrices);
-        skinner.morph(character.morphs(), &pose.morph_weights, &mut self.state);
+        motion.pose(seconds, &mut self.pose);
+        self.pose.skin_matrices(character, &mut self.matrices);
+        skinner.morph(character.morphs(), &self.pose.morph_weights, &mut self.state);
         let count = skinner.vertex_count();
         out.positions.resize(count, Vec3::ZERO);
         out.normals.resize(count, Vec3::Y);
         skinner.positions_and_normals(&self.matrices, &mut self.state, &mut out.positions, &mut out.normals);
         finished(Stage::Skin);
+        Health::default()
     }
 }

@@ -1,6 +1,8 @@
 //! From clips to poses, and from poses to the matrices that skinning needs.
 
+mod motion;
 mod pose;
 pub mod weights;
 
+pub use motion::{Motion, Playback};
 pub use pose::{Pose, SkinMatrix};

@@ -23,6 +23,12 @@ impl Pose {
         }
     }
 
+    /// Becomes another pose: allocates nothing once it has that pose's size.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.world_from_joint.clone_from(&other.world_from_joint);
+        self.morph_weights.clone_from(&other.morph_weights);
+    }
+
     /// The pose of a clip at `time` seconds, or the character's default pose.
     pub fn sample(character: &Character, clip: Option<&Clip>, time: f64) -> Self {
         let mut pose = Self::default();
