@@ -41,7 +41,7 @@ fn steps_after_the_first_allocate_nothing() {
                     let mut instance = deformer.instance();
                     let round = |instance: &mut dyn Instance, shape: &mut Shape| {
                         for pose in poses {
-                            instance.step(pose, 0.1, shape, &mut |_| {});
+                            instance.step(&pose, 0.1, shape, &mut |_| {});
                         }
                     };
                     round(&mut *instance, &mut shape);
