@@ -40,8 +40,8 @@ fn steps_after_the_first_allocate_nothing() {
                 let allocations = pool.install(|| {
                     let mut instance = deformer.instance();
                     let round = |instance: &mut dyn Instance, shape: &mut Shape| {
-                        for pose in poses {
-                            instance.step(&pose, 0.1, shape, &mut |_| {});
+                        for pose in &poses {
+                            instance.step(pose, 0.1, shape, &mut |_| {});
                         }
                     };
                     round(&mut *instance, &mut shape);
