@@ -42,7 +42,9 @@ pub(super) fn prepare<'c>(
     let rig = NodeRig::new(character, &body, &on_skin);
     let skin = EmbeddedSkin::new(body.tets(), body.embedding(), character.surface().normals(), setup.path)?;
     let solver = Solver::new(body.tets());
-    Ok(Box::new(Prepared { character, settings: setup.settings.clone(), body, rig, skinner, skin, solver }))
+    let mut details: Vec<bool> = (0..rest.len()).map(|v| body.rides(v)).collect();
+    character.morphs().iter().flat_map(|m| &m.vertices).for_each(|&v| details[v as usize] = true);
+    Ok(Box::new(Prepared { character, settings: setup.settings.clone(), body, rig, skinner, skin, solver, details }))
 }
 
 /// What all instances share.
@@ -54,6 +56,8 @@ struct Prepared<'c> {
     skinner: Skinner<'c>,
     skin: EmbeddedSkin,
     solver: Solver,
+    /// Vertices that keep their linear detail whatever the joints do: those of shells without flesh, and of morphs.
+    details: Vec<bool>,
 }
 
 impl Deformer for Prepared<'_> {

@@ -10,8 +10,7 @@ const INFLUENCES: usize = 8;
 /// Passes that even out the weights inside, where the nearest skin jumps from one side of a limb to the other.
 const SPREAD: usize = 6;
 /// Radii from a joint within which its bending frees a node wholly, and from which on not at all (position.md).
-const FREE_WITHIN: f64 = 1.5;
-const FREE_UNTIL: f64 = 2.5;
+
 /// A node shared by two bones, the lesser with at least this weight, is wholly freed when they turn against each
 /// other: linear blending would draw it in by this share of its radius at a twist of 90 degrees.
 const SHARED: f32 = 0.1;
@@ -178,11 +177,11 @@ fn freed_by(
             let bones = bones_of_joint[index as usize].iter().chain(&bones_of_joint[parent as usize]);
             bones.map(|b| b.distance(nodes[n].as_dvec3())).fold(f64::INFINITY, f64::min)
         };
-        let mut radii: Vec<f64> = near.filter(|&n| to_center(n) <= FREE_UNTIL * nearest).map(to_bone).collect();
+        let mut radii: Vec<f64> = near.filter(|&n| to_center(n) <= fu() * nearest).map(to_bone).collect();
         radii.sort_by(f64::total_cmp);
         let radius = radii[radii.len() / 2].max(nearest);
         for node in (0..nodes.len()).filter(|&n| meets(n)) {
-            let at = (FREE_UNTIL - to_center(node) / radius) / (FREE_UNTIL - FREE_WITHIN);
+            let at = (fu() - to_center(node) / radius) / (fu() - fw());
             free(node, [own, above], smooth(at) as f32);
         }
     }
@@ -194,3 +193,6 @@ pub(super) fn smooth(x: f64) -> f64 {
     let x = x.clamp(0.0, 1.0);
     x * x * (3.0 - 2.0 * x)
 }
+
+fn fw() -> f64 { std::env::var("FW").ok().map_or(2.0, |v| v.parse().unwrap()) }
+fn fu() -> f64 { std::env::var("FU").ok().map_or(3.5, |v| v.parse().unwrap()) }

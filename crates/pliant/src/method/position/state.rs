@@ -58,6 +58,7 @@ pub(super) struct State<'p> {
     embedded: Vec<Vec3>,
     matrices: Vec<SkinMatrix>,
     pub(super) stats: [usize; 2],
+    bind: f32,
 }
 
 fn at(n: &Node) -> Vec3 {
@@ -145,6 +146,7 @@ impl<'p> State<'p> {
             embedded: vec![Vec3::ZERO; prepared.skin.vertex_count()],
             matrices: Vec::with_capacity(slots),
             stats: [0; 2],
+            bind: per(position.bind),
         }
     }
 
@@ -242,6 +244,7 @@ impl<'p> State<'p> {
                 }
                 let freed = rig.freed_by.of(index).iter().map(|&(pair, share)| share * let_go[pair as usize]);
                 let anchor = 1.0 - freed.fold(0.0, f32::max);
+                skinned[3] = anchor;
                 let advected = apply(&blend(weights, carried), at(node));
                 put(node, advected + (blended - advected) * anchor);
             }
@@ -249,6 +252,9 @@ impl<'p> State<'p> {
         for (bind, bound) in self.binds.iter_mut().zip(&rig.bounds) {
             let p = apply(&linear[bound.slot as usize], bound.point);
             *bind = [p.x, p.y, p.z, bound.distance];
+        }
+        for (k, skinned) in self.bind_stiffness.iter_mut().zip(&self.skinned) {
+            *k = self.bind * (0.05 + 0.95 * skinned[3]);
         }
         finished(Stage::Skin);
         let solver = &self.prepared.solver;
@@ -263,13 +269,13 @@ impl<'p> State<'p> {
         );
         for round in 0..8 {
             let check = solver.check(&self.solver, &self.now.nodes, 0.0);
-            if check.flat == 0 {
+            if check.flat == 0 && (check.volume - 1.0).abs() < 0.003 {
                 break;
             }
             if round == 0 { self.stats[0] += 1; }
             if round == 7 { self.stats[1] += 1; }
             for _ in 0..4 {
-                solver.sweep_volume(&self.solver, &mut self.now.nodes);
+                solver.sweep_volume(&self.solver, &mut self.now.nodes, 1.0);
             }
         }
         self.now.posed.copy_from_slice(posed);
@@ -292,10 +298,17 @@ impl<'p> State<'p> {
         self.linear.iter_mut().zip(&posed).for_each(|(l, p)| *l = matrix(p));
         let rest = self.prepared.body.tets().positions();
         let linear = &self.linear;
+        for (pair, let_go) in rig.pairs.iter().zip(&mut self.let_go) {
+            let [a, b] = pair.map(|s| &posed[s as usize].matrix3);
+            *let_go = smooth((angle(a, b) - LET_GO[0]) / (LET_GO[1] - LET_GO[0])) as f32;
+        }
+        let let_go = &self.let_go;
         parallel::for_each_chunk_mut(&mut self.skinned, CHUNK, |chunk, skinned| {
             for (k, node) in skinned.iter_mut().enumerate() {
                 let index = chunk * CHUNK + k;
                 put(node, apply(&blend(rig.weights.of(index), linear), rest[index]));
+                let freed = rig.freed_by.of(index).iter().map(|&(pair, share)| share * let_go[pair as usize]);
+                node[3] = 1.0 - freed.fold(0.0, f32::max);
             }
         });
         let span = (self.now.tick - self.before.tick) as f64;
@@ -328,7 +341,16 @@ impl<'p> State<'p> {
         skinner.morph(character.morphs(), &pose.morph_weights, &mut self.skin);
         skinner.positions_and_normals(&self.matrices, &mut self.skin, &mut out.positions, &mut out.normals);
         skin.positions(&self.skinned, &mut self.embedded);
-        out.positions.iter_mut().zip(&self.embedded).for_each(|(o, e)| *o -= *e);
+        let embedding = self.prepared.body.embedding();
+        let tets = self.prepared.body.tets().tets();
+        for (v, (o, e)) in out.positions.iter_mut().zip(&self.embedded).enumerate() {
+            let share = if self.prepared.details[v] { 1.0 } else {
+                let tet = tets[embedding.tets()[v] as usize];
+                let w = embedding.weights()[v];
+                (0..4).map(|k| w[k] * self.skinned[tet[k] as usize][3]).sum::<f32>().clamp(0.0, 1.0)
+            };
+            *o = (*o - *e) * share;
+        }
         skin.positions_and_normals(&self.shown, &mut self.scratch, &mut self.embedded, &mut out.normals);
         out.positions.iter_mut().zip(&self.embedded).for_each(|(o, e)| *o += *e);
         self.pose = pose;

@@ -4,7 +4,8 @@ use glam::Vec3;
 
 pub struct Solver { edges: Vec<[u32;2]>, lengths: Vec<f32>, tets: Vec<[u32;4]>, volumes: Vec<f32> }
 pub struct SolverState { stretch: Vec<f32>, volume: Vec<f32>, lengths: Vec<f32>, volumes: Vec<f32> }
-pub struct Check { pub flat: usize, pub finite: bool }
+pub struct Check { pub flat: usize, pub finite: bool, pub volume: f64 }
+fn e(k: &str, d: f32) -> f32 { std::env::var(k).ok().map_or(d, |v| v.parse().unwrap()) }
 fn at(n: &Node) -> Vec3 { Vec3::new(n[0], n[1], n[2]) }
 fn put(n: &mut Node, p: Vec3) { n[0]=p.x; n[1]=p.y; n[2]=p.z; }
 fn vol(p:[Vec3;4]) -> f32 { (p[1]-p[0]).cross(p[2]-p[0]).dot(p[3]-p[0])/6.0 }
@@ -34,7 +35,7 @@ impl Solver {
             put(&mut x[a], pa); put(&mut x[b], pb);
         }
     }
-    pub fn sweep_volume(&self, s: &SolverState, x: &mut [Node]) {
+    pub fn sweep_volume(&self, s: &SolverState, x: &mut [Node], omega: f32) {
         for i in 0..self.tets.len() {
             let t = self.tets[i].map(|n| n as usize);
             let p = t.map(|n| at(&x[n]));
@@ -44,7 +45,7 @@ impl Solver {
             let g0 = -(g1+g2+g3);
             let den = w[0]*g0.length_squared()+w[1]*g1.length_squared()+w[2]*g2.length_squared()+w[3]*g3.length_squared();
             if den <= 0.0 { continue; }
-            let l = -s.volume[i]*(vol(p) - s.volumes[i])/den;
+            let l = -omega*s.volume[i]*(vol(p) - s.volumes[i])/den;
             for (k,g) in [g0,g1,g2,g3].into_iter().enumerate() { put(&mut x[t[k]], p[k] + g*(l*w[k])); }
         }
     }
@@ -59,13 +60,25 @@ impl Solver {
         }
     }
     pub fn solve(&self, s: &mut SolverState, x: &mut [Node], binds: &[[f32;4]], k: &[f32], iterations: u32, sweeps: u32) {
-        for _ in 0..iterations { self.sweep_stretch(s, x); self.sweep_bind(x, binds, k); self.sweep_volume(s, x); }
-        for _ in 0..sweeps { self.sweep_volume(s, x); }
+        for _ in 0..iterations { self.sweep_stretch(s, x); self.sweep_bind(x, binds, k); self.sweep_volume(s, x, e("OMI", 1.0)); }
+        for k in 0..sweeps { self.sweep_volume(s, x, if k + 1 < sweeps { e("OM", 1.0) } else { 1.0 }); }
     }
     pub fn check(&self, s: &SolverState, x: &[Node], share: f32) -> Check {
-        let mut flat = 0;
-        for (t,v) in self.tets.iter().zip(&s.volumes) { if vol(t.map(|n| at(&x[n as usize]))) <= share * v { flat += 1; } }
-        Check { flat, finite: x.iter().all(|n| n.iter().all(|v| v.is_finite())) }
+        let (mut flat, mut sum, mut rest) = (0, 0.0f64, 0.0f64);
+        for (t,v) in self.tets.iter().zip(&s.volumes) { let w = vol(t.map(|n| at(&x[n as usize]))); sum += f64::from(w); rest += f64::from(*v); if w <= share * v { flat += 1; } }
+        Check { volume: sum / rest, flat, finite: x.iter().all(|n| n.iter().all(|v| v.is_finite())) }
+    }
+    pub fn steer(&self, s: &mut SolverState, x: &[Node], cluster: &[u16], gains: &mut [f32], gain: f32, leak: f32, limit: f32) {
+        let mut sums = vec![[0.0f64; 2]; gains.len()];
+        for i in 0..self.tets.len() {
+            let v = vol(self.tets[i].map(|n| at(&x[n as usize])));
+            let c = &mut sums[cluster[i] as usize];
+            c[0] += f64::from(v); c[1] += f64::from(self.volumes[i]);
+        }
+        for (g, c) in gains.iter_mut().zip(&sums) {
+            if c[1] > 0.0 { *g = (*g * leak + gain * (1.0 - c[0] / c[1]) as f32).clamp(-limit, limit); }
+        }
+        for i in 0..self.tets.len() { s.volumes[i] = self.volumes[i] * (1.0 + gains[cluster[i] as usize]); }
     }
     pub fn residual(&self, s: &SolverState, x: &[Node]) -> f32 {
         let mut sum = 0.0f64;
