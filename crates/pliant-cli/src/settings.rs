@@ -3,11 +3,15 @@
 use crate::args::SettingsArgs;
 use crate::load::Input;
 use anyhow::{Context, Result};
+use pliant::body::Fineness;
 use pliant::method::{Place, Settings};
+use pliant_io::Warning;
 use pliant_io::files::read_limited;
 use pliant_io::settings::{self, SettingsFile};
-use pliant_io::Warning;
 use std::path::PathBuf;
+
+/// What deforms where nobody says.
+const DEFAULT_METHOD: &str = "lbs";
 
 /// What the user has set, before the character is known.
 pub(crate) struct Wishes {
@@ -16,67 +20,75 @@ pub(crate) struct Wishes {
     file: Option<(PathBuf, SettingsFile)>,
 }
 
+/// A character, and what is to be done with it.
+pub(crate) struct Task {
+    pub(crate) input: Input,
+    pub(crate) settings: Settings,
+    pub(crate) method: String,
+}
+
 impl Wishes {
     /// Reads the settings file; the command line counts more.
     pub(crate) fn read(args: &SettingsArgs) -> Result<Self> {
-        let file = match &args.config {
-            None => None,
-            Some(path) => {
-                let named = || path.display().to_string();
-                let bytes = read_limited(path, settings::MAX_BYTES).with_context(|| format!("{}: cannot read it", named()))?;
-                Some((path.clone(), settings::read(&bytes).with_context(named)?))
-            }
-        };
+        let file = args.config.as_ref().map(|path| {
+            let named = || path.display().to_string();
+            let bytes = read_limited(path, settings::MAX_BYTES);
+            let bytes = bytes.with_context(|| format!("{}: cannot read it", named()))?;
+            anyhow::Ok((path.clone(), settings::read(&bytes).with_context(named)?))
+        });
+        let file = file.transpose()?;
         let mut settings = file.as_ref().map_or_else(Settings::default, |(_, file)| file.settings.clone());
-        if let Some(preset) = args.preset {
-            settings.preset = Some(preset.into());
-        }
+        settings.preset = args.preset.map(Into::into).or(settings.preset);
+        settings.method = args.method.clone().or(settings.method);
         Ok(Self { settings, file })
     }
 
-    /// The method: as the command line says, else as the file does.
-    pub(crate) fn method(&self, asked: Option<&str>) -> String {
-        asked.or(self.settings.method.as_deref()).unwrap_or(DEFAULT_METHOD).to_owned()
+    /// How fine the body is to be.
+    pub(crate) fn fineness(&self) -> Fineness {
+        let body = &self.settings.body;
+        body.cell.map(Fineness::Cell).or(body.tets.map(Fineness::Tets)).unwrap_or_default()
     }
 
-    /// The settings for a character, with what it brings itself. Paint that they name is put on it; what there is to
-    /// say goes to its warnings.
-    pub(crate) fn on(mut self, input: &mut Input) -> Result<Settings> {
-        self.paint(input)?;
-        if let Err(error) = self.settings.check_on(&input.character) {
-            return match &self.file {
+    /// The same for a character, with what it brings itself. Paint that regions name is put on it; what there is to say
+    /// goes to its warnings.
+    pub(crate) fn on(self, input: Input) -> Result<Task> {
+        let mut input = self.painted(input)?;
+        let Self { mut settings, file } = self;
+        if let Err(error) = settings.check_on(&input.character) {
+            return match &file {
                 Some((path, file)) => Err(file.refuse(error)).with_context(|| path.display().to_string()),
                 None => Err(error.into()),
             };
         }
-        let notes = self.settings.add_regions_of(&input.character, input.regions.clone());
-        let said = notes.into_iter().map(|note| Warning::new("soft regions", note, 1));
-        input.warnings.extend(said);
-        Ok(self.settings)
+        let notes = settings.add_regions_of(&input.character, input.regions.clone());
+        input.warnings.extend(notes.into_iter().map(|note| Warning::new("soft regions", note, 1)));
+        let method = settings.method.clone().unwrap_or_else(|| DEFAULT_METHOD.to_owned());
+        Ok(Task { input, settings, method })
     }
 
-    /// Fetches the painted attributes that regions name; all of them where one is not there, for the list of what is.
-    fn paint(&self, input: &mut Input) -> Result<()> {
-        let wanted = self.settings.regions.iter().filter_map(|region| match &region.on {
-            Place::Painted(name) => Some(name),
-            _ => None,
-        });
-        let is_there = |name: &String| {
-            input.paintable.contains(name) || input.character.paint().iter().any(|p| p.name == *name)
-        };
-        let missing = wanted.clone().any(|name| !is_there(name));
-        let mut names: Vec<&String> = input.paintable.iter().collect();
-        names.retain(|name| missing || wanted.clone().any(|w| w == *name));
-        names.retain(|name| input.character.paint().iter().all(|p| p.name != **name));
-        let mut raw = None;
-        for name in names {
-            if let Some(painted) = input.document.paint(name, &mut input.warnings)? {
-                raw.get_or_insert_with(Vec::new).push(painted);
-            }
+    /// Fetches the painted attributes that regions name; all there are where one of them is missing, so that the error
+    /// can list them.
+    fn painted(&self, mut input: Input) -> Result<Input> {
+        let wanted: Vec<&str> = self.settings.regions.iter().filter_map(|r| wanted(&r.on)).collect();
+        let there: Vec<&str> = input.character.paint().iter().map(|p| &p.name[..]).collect();
+        let missing = wanted.iter().any(|w| !there.contains(w) && !input.paintable.iter().any(|p| p == w));
+        let fetched = input
+            .paintable
+            .iter()
+            .filter(|name| !there.contains(&&name[..]) && (missing || wanted.contains(&&name[..])));
+        let mut paint = Vec::new();
+        for name in fetched {
+            paint
+                .extend(input.document.paint(name, &mut input.warnings).with_context(|| input.name.clone())?);
         }
-        input.add_paint(raw.unwrap_or_default())
+        input.add_paint(paint)
     }
 }
 
-/// What deforms where nobody says.
-const DEFAULT_METHOD: &str = "lbs";
+/// The painted attribute that a region is on.
+fn wanted(place: &Place) -> Option<&str> {
+    match place {
+        Place::Painted(name) => Some(name),
+        _ => None,
+    }
+}

@@ -4,8 +4,8 @@ mod check;
 mod dqs;
 mod lbs;
 mod names;
-mod regions;
 mod position;
+mod regions;
 mod settings;
 
 pub use check::SettingsError;
