@@ -4,7 +4,7 @@ use crate::command::bench::{EMBED, TETS};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pliant::body::Fineness;
-use pliant::method::NAMES;
+use pliant::method::{NAMES, Preset};
 use pliant::{simd, zoo};
 use std::path::PathBuf;
 
@@ -59,6 +59,7 @@ pub(crate) enum Command {
 Examples:
   pliant bake character.glb -o soft.glb --report report.html
   pliant bake character.glb --clip Run --method dqs --fps 60 -o run.npz
+  pliant bake character.glb --config soft.toml --preset muscle -o soft.glb
   pliant bake body.obj --skeleton body.mhskel --weights-file body.mhw -o body.glb
   pliant bake elephant.obj --skeleton elephant.tgf --motion elephant-anim.dmat -o elephant.glb
   pliant bake walk.bvh -o walk.glb")]
@@ -80,6 +81,9 @@ Examples:
     /// Time the kernels: the scalar reference beside the real path, in one run, best of several.
     #[command(after_help = "Example: pliant bench --method lbs --sizes 34594,200000 --threads 1,2")]
     Bench(BenchArgs),
+    /// Print the JSON schema of settings files.
+    #[command(after_help = "Example: pliant schema > pliant.schema.json")]
+    Schema,
     /// Print a shell completion script.
     #[command(after_help = "Example: pliant completions bash > /etc/bash_completion.d/pliant")]
     Completions {
@@ -146,6 +150,44 @@ impl FinenessArgs {
     }
 }
 
+/// How flesh is to behave.
+#[derive(Args)]
+pub(crate) struct SettingsArgs {
+    /// How to deform (default: as --config says, else lbs).
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
+    pub(crate) method: Option<String>,
+    /// Settings: clock, stiffness, soft regions (`pliant schema` has all keys).
+    #[arg(long, value_name = "C.toml", value_parser = |p: &str| ending(p, &["toml"]))]
+    pub(crate) config: Option<PathBuf>,
+    /// Tissue of the whole body; regions of --config still count.
+    #[arg(long, value_enum, value_name = "TISSUE")]
+    pub(crate) preset: Option<PresetArg>,
+}
+
+/// Tissues that people know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PresetArg {
+    /// Follows the bones; joints keep their volume, nothing swings.
+    Firm,
+    /// Tense muscle: a short, small swing.
+    Muscle,
+    /// Belly and cheeks: two or three swings.
+    Fat,
+    /// Swings long and far.
+    Jelly,
+}
+
+impl From<PresetArg> for Preset {
+    fn from(preset: PresetArg) -> Self {
+        match preset {
+            PresetArg::Firm => Self::Firm,
+            PresetArg::Muscle => Self::Muscle,
+            PresetArg::Fat => Self::Fat,
+            PresetArg::Jelly => Self::Jelly,
+        }
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct TetsArgs {
     /// Skin: .glb, .gltf, .vrm, .obj (no skeleton needed), or sample:NAME.
@@ -190,9 +232,8 @@ pub(crate) struct InspectArgs {
 pub(crate) struct BakeArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// How to deform.
-    #[arg(long, default_value = "lbs", value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
-    pub(crate) method: String,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
     /// Motion: a name, an index from 0, or `all` (default: the first; the default pose where there is none).
     #[arg(long, value_name = "NAME|INDEX|all")]
     pub(crate) clip: Option<String>,
@@ -268,9 +309,8 @@ pub(crate) enum HeatArg {
 pub(crate) struct PictureArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// How to deform.
-    #[arg(long, default_value = "lbs", value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
-    pub(crate) method: String,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
     /// Motion: a name or an index from 0 (default: the first).
     #[arg(long, value_name = "NAME|INDEX")]
     pub(crate) clip: Option<String>,

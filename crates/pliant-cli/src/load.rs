@@ -5,7 +5,8 @@ use crate::flesh::{self, Fleshed};
 use crate::motion::DEFAULT_FPS;
 use crate::terminal::say;
 use anyhow::{Context, Result, anyhow, bail};
-use pliant::asset::Character;
+use pliant::asset::{Character, Painted};
+use pliant::method::Region;
 use pliant::zoo;
 use pliant_io::files::{Folder, NoFiles, read_limited};
 use pliant_io::gltf::Document;
@@ -56,6 +57,10 @@ pub(crate) struct Input {
     /// The files that the document may still refer to (images).
     pub(crate) files: Box<dyn Files>,
     pub(crate) warnings: Vec<Warning>,
+    /// Soft regions that the file describes.
+    pub(crate) regions: Vec<Region>,
+    /// What is painted on the skin and can be had from the document, by name.
+    pub(crate) paintable: Vec<String>,
 }
 
 impl Input {
@@ -87,7 +92,8 @@ impl Input {
                 let mut warnings = loaded.warnings;
                 let has_weights = loaded.summary.influences_max > 0;
                 let fleshed = flesh::weigh(loaded.character, has_weights, args, common, &mut warnings)?;
-                Ok(Self::new(name, fleshed, loaded.document, Box::new(files), warnings))
+                let input = Self::new(name, fleshed, loaded.document, Box::new(files), warnings);
+                Ok(Self { regions: loaded.regions, paintable: loaded.summary.painted, ..input })
             }
             Format::Bvh => {
                 let rigged = bvh::read(&bytes(path)?).and_then(bvh::stick_character).with_context(named)?;
@@ -135,7 +141,18 @@ impl Input {
         warnings: Vec<Warning>,
     ) -> Self {
         let Fleshed { character, weights } = fleshed;
-        Self { name, character, weights, document, files, warnings }
+        let (regions, paintable) = (vec![], vec![]);
+        Self { name, character, weights, document, files, warnings, regions, paintable }
+    }
+
+    /// Puts more paint on the character.
+    pub(crate) fn add_paint(mut self, paint: Vec<Painted>) -> Result<Self> {
+        if !paint.is_empty() {
+            let mut raw = self.character.into_raw();
+            raw.paint.extend(paint);
+            self.character = Character::new(raw)?;
+        }
+        Ok(self)
     }
 }
 

@@ -8,11 +8,12 @@ use crate::picture::View;
 use crate::portrait::{Heat, Portrait};
 use crate::progress::Progress;
 use crate::report::{self, Milliseconds, Report, Run, StateHash};
+use crate::settings::{Task, Wishes};
 use crate::terminal::{say, shown};
 use anyhow::{Context, Result, ensure};
 use pliant::asset::Clip;
 use pliant::measure::{Judge, Options, Recorder};
-use pliant::method::{self, Shape, Stage};
+use pliant::method::{self, Setup, Shape, Stage};
 use pliant::rig::Pose;
 use pliant::simd;
 use pliant_io::Warning;
@@ -32,7 +33,8 @@ struct Take {
 }
 
 pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
-    let input = Input::open(&args.input, common)?;
+    let wishes = Wishes::read(&args.settings)?;
+    let Task { input, settings, method } = wishes.on(Input::open(&args.input, common)?)?;
     input.warn(common);
     let takes = takes(&input, args, common)?;
     let frames: usize = takes.iter().map(|t| t.schedule.times.len()).sum();
@@ -45,7 +47,8 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
 
     let started = Instant::now();
     let path = common.simd.unwrap_or_else(simd::Path::best);
-    let deformer = method::prepare_default(&args.method, &input.character, path)?;
+    let setup = Setup { path, settings: &settings, tets: None, progress: &mut |_| true };
+    let deformer = method::prepare(&method, &input.character, setup)?;
     let prepare_ms = milliseconds(started);
 
     let mut progress = Progress::new("preparing", frames, common.quiet);
@@ -71,7 +74,7 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     }
     progress.now("reporting");
     let report = match &judge {
-        Some(judge) => Some(record.report(&input, judge, &takes, args, prepare_ms)?),
+        Some(judge) => Some(record.report(&input, judge, &takes, args, &method, prepare_ms)?),
         None => None,
     };
     drop(progress);
@@ -263,6 +266,7 @@ impl<'a> Record<'a> {
         judge: &Judge,
         takes: &[Take],
         args: &BakeArgs,
+        method: &str,
         prepare_ms: f64,
     ) -> Result<(Report, Vec<Captioned>)> {
         let summary = self.recorder.take().map(Recorder::finish).context("nothing was measured")?;
@@ -270,7 +274,7 @@ impl<'a> Record<'a> {
         let run = Run {
             character: input.name.clone(),
             clip: Some(takes.iter().map(|t| &t.name[..]).collect::<Vec<_>>().join(", ")),
-            method: args.method.clone(),
+            method: method.to_owned(),
             weights: input.weights,
             fps: Some(takes[0].schedule.fps),
             takes: takes.iter().map(|t| (t.name.clone(), t.schedule.times.len())).collect(),

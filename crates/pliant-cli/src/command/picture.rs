@@ -8,10 +8,11 @@ use crate::load::{self, Input};
 use crate::motion;
 use crate::picture::{Image, View};
 use crate::portrait::{Heat, Portrait};
+use crate::settings::{Task, Wishes};
 use anyhow::{Context, Result, bail};
 use pliant::asset::Clip;
 use pliant::measure::{Judge, Options};
-use pliant::method::{self, Shape};
+use pliant::method::{self, Setup, Shape};
 use pliant::rig::Pose;
 use pliant::simd;
 use pliant_io::files::write_whole;
@@ -54,7 +55,8 @@ fn views(args: &PictureArgs) -> Vec<View> {
 
 /// The skin, posed and shaped.
 fn skin(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image>> {
-    let input = Input::open(&args.input, common)?;
+    let wishes = Wishes::read(&args.settings)?;
+    let Task { input, settings, method } = wishes.on(Input::open(&args.input, common)?)?;
     input.warn(common);
     let character = &input.character;
     let mut shape = Shape::rest(character);
@@ -67,12 +69,9 @@ fn skin(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image
         };
         pose.resample(character, clip, time);
         let path = common.simd.unwrap_or_else(simd::Path::best);
-        method::prepare_default(&args.method, character, path)?.instance().step(
-            &pose,
-            0.0,
-            &mut shape,
-            &mut |_| {},
-        );
+        let setup = Setup { path, settings: &settings, tets: None, progress: &mut |_| true };
+        let deformer = method::prepare(&method, character, setup)?;
+        deformer.instance().step(&pose, 0.0, &mut shape, &mut |_| {});
     }
     let heat = match args.heat {
         HeatArg::None => None,
@@ -101,11 +100,13 @@ fn skin(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image
 
 /// The body under the skin, at rest.
 fn tets(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image>> {
+    let wishes = Wishes::read(&args.settings)?;
+    let fineness = if args.fineness.is_given() { args.fineness.fineness() } else { wishes.fineness() };
     let skin = Skin::open(&args.input.file)?;
     let mut warnings = skin.warnings.clone();
     let body = match &args.input.tets {
         Some(path) => flesh::read(path, &skin.positions, &skin.triangles, &mut warnings)?,
-        None => flesh::make(&skin.positions, &skin.triangles, args.fineness.fineness(), common)
+        None => flesh::make(&skin.positions, &skin.triangles, fineness, common)
             .with_context(|| args.input.file.display().to_string())?,
     };
     load::warn(&warnings, common);
