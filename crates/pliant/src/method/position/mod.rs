@@ -61,6 +61,7 @@ struct Prepared<'c> {
     points: Skinner<'static>,
     turned: Option<Skinner<'static>>,
     solver: Solver,
+    neighbours: topology::Lists,
     inverse_masses: Vec<f32>,
     metres_per_unit: f64,
     /// Under compliance: every edge once, in order, and a sixth of the volume of the tets around it.
@@ -97,6 +98,7 @@ impl<'c> Prepared<'c> {
             Prediction::Advected | Prediction::Linear => None,
         };
         let solver = Solver::new(body.tets(), path)?;
+        let neighbours = topology::neighbours(body.tets());
         let metres_per_unit = settings.simulation.metres_per_unit.unwrap_or(1.0);
         let compliant = settings.simulation.model == Model::Compliance;
         let inverse_mass = |&volume: &f32| {
@@ -120,6 +122,7 @@ impl<'c> Prepared<'c> {
             points,
             turned,
             solver,
+            neighbours,
             inverse_masses,
             metres_per_unit,
             edges,

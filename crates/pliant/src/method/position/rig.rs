@@ -183,7 +183,14 @@ fn freed_by(
             near.filter(|&n| to_center(n) <= FREE_UNTIL * nearest).map(to_bone).collect();
         radii.sort_by(f64::total_cmp);
         let radius = radii[radii.len() / 2].max(nearest);
+        // A short bone's flesh is held at its far end, or nothing would say how it is turned about the bone.
+        let longest = |joint: u32| {
+            let lengths = bones_of_joint[joint as usize].iter().map(|b| b.start.distance(b.end));
+            lengths.fold(0.0, f64::max)
+        };
+        let radius_of = [index, parent].map(|joint| radius.min(longest(joint) / FREE_UNTIL));
         for node in (0..nodes.len()).filter(|&n| meets(n)) {
+            let radius = radius_of[usize::from(lead_joint[node] == parent)];
             let at = (FREE_UNTIL - to_center(node) / radius) / (FREE_UNTIL - FREE_WITHIN);
             free(node, [own, above], smooth(at) as f32);
         }

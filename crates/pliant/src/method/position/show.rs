@@ -47,18 +47,25 @@ impl State<'_> {
         skinner.positions_and_normals(&self.matrices, &mut self.skin, &mut out.positions, &mut out.normals);
         skin.positions(&self.skinned, &mut self.embedded);
         let (tets, embedding) = (self.prepared.body.tets().tets(), self.prepared.body.embedding());
-        let (linear, embedded, details) = (&self.skinned, &self.embedded, &self.prepared.details);
+        let (linear, shown) = (&self.skinned, &self.shown);
+        let (embedded, details) = (&self.embedded, &self.prepared.details);
         parallel::for_each_chunk_mut(&mut out.positions, CHUNK, |chunk, positions| {
             for (k, position) in positions.iter_mut().enumerate() {
                 let vertex = chunk * CHUNK + k;
-                let mut detail = *position - embedded[vertex];
-                if !details[vertex] {
-                    let nodes = tets[embedding.tets()[vertex] as usize];
-                    let weights = embedding.weights()[vertex];
+                let nodes = tets[embedding.tets()[vertex] as usize];
+                let weights = embedding.weights()[vertex];
+                if details[vertex] {
+                    // With the flesh at the nearest place of its tet: on from there, a far shell would fly about.
+                    let within = weights.map(|w| w.max(0.0));
+                    let whole: f32 = within.iter().sum();
+                    for c in 0..4 {
+                        let moved = at(&shown[nodes[c] as usize]) - at(&linear[nodes[c] as usize]);
+                        *position += moved * (within[c] / whole);
+                    }
+                } else {
                     let held = (0..4).map(|c| weights[c] * linear[nodes[c] as usize][3]).sum::<f32>();
-                    detail *= held.clamp(0.0, 1.0);
+                    *position = (*position - embedded[vertex]) * held.clamp(0.0, 1.0);
                 }
-                *position = detail;
             }
         });
         skin.positions_and_normals(&self.shown, &mut self.scratch, &mut self.embedded, &mut self.normals);
@@ -66,8 +73,8 @@ impl State<'_> {
         parallel::for_each_chunk_pair_mut(&mut out.positions, &mut out.normals, CHUNK, |chunk, p, n| {
             for (k, (position, normal)) in p.iter_mut().zip(n).enumerate() {
                 let vertex = chunk * CHUNK + k;
-                *position += embedded[vertex];
                 if !details[vertex] {
+                    *position += embedded[vertex];
                     *normal = normals[vertex];
                 }
             }
@@ -108,5 +115,7 @@ impl State<'_> {
                 put(node, from + (to - from) * share);
             }
         });
+        // Halfway between two sound shapes a squeezed tet may be inside out.
+        self.mend_shown();
     }
 }

@@ -18,6 +18,9 @@ const MOST_TURN: f64 = 30.0;
 const MOST_PARTS: usize = 12;
 /// How often a tick that went wrong is tried again in twice as many parts.
 const RETRIES: u32 = 4;
+/// How far flesh may be from its linear blend, in distances from its bone (and a cell more). Linear blending errs by its
+/// distance from the bone where it collapses wholly; farther, flesh has been carried astray.
+const REACH: f32 = 1.2;
 /// Rounds of more volume sweeps where tets are inside out or volume is missing, and sweeps in each.
 const MORE_ROUNDS: usize = 8;
 const MORE_SWEEPS: u32 = 4;
@@ -401,6 +404,7 @@ impl<'p> State<'p> {
             turned.positions(&carried.linear, state, &mut self.node_places);
         }
         self.origin.copy_from_slice(&self.now.nodes);
+        let cell = self.prepared.body.cell() as f32;
         let advects = self.settings.position.prediction == Prediction::Advected;
         let pull = self.prepared.gravity(&self.settings) * (seconds * seconds);
         let (tissue, velocities, reset) = (&self.tissue, &self.velocities, &self.node_places);
@@ -420,7 +424,9 @@ impl<'p> State<'p> {
                 node[3] = inverse_masses[index];
                 let mut place = if advects {
                     let advected = carried.advected(weights, old);
-                    advected + (linear - advected) * skinned[3]
+                    let off = (advected - linear) * (1.0 - skinned[3]);
+                    let reach = REACH * rig.bounds[index].distance + cell;
+                    linear + off * (reach / off.length().max(reach))
                 } else {
                     reset[index]
                 };
@@ -471,14 +477,32 @@ impl<'p> State<'p> {
         let iterations = materials::iterations(&self.settings);
         let (state, nodes) = (&mut self.solver, &mut self.now.nodes);
         solver.solve(state, nodes, &self.binds, &self.bind_stiffness, iterations, simulation.volume_sweeps);
-        for _ in 0..MORE_ROUNDS {
+        for round in 0..MORE_ROUNDS {
             let check = solver.check(state, nodes, 0.0);
             let volume = body_volume(self.prepared.body.surface(), nodes, &mut self.volumes);
             let missing = (volume - self.target_volume).abs() > VOLUME_ERROR * self.target_volume;
             if !check.finite || !(missing || check.flat > 0) {
                 break;
             }
+            if check.flat > 0 && round > 0 {
+                untangle(self.prepared, nodes);
+            }
             solver.sweep_volume(state, nodes, MORE_SWEEPS);
+        }
+    }
+
+    /// Turns tets that are inside out in what is shown.
+    pub(super) fn mend_shown(&mut self) {
+        let solver = &self.prepared.solver;
+        for round in 0..MORE_ROUNDS {
+            let check = solver.check(&mut self.solver, &self.shown, 0.0);
+            if check.flat == 0 || !check.finite {
+                break;
+            }
+            if round > 0 {
+                untangle(self.prepared, &mut self.shown);
+            }
+            solver.sweep_volume(&mut self.solver, &mut self.shown, MORE_SWEEPS);
         }
     }
 
@@ -516,4 +540,23 @@ fn body_volume(surface: &[([u32; 3], u32)], nodes: &[Node], sums: &mut [f64]) ->
         sum[0] = six.sum::<f64>() / 6.0;
     });
     sums.iter().sum()
+}
+
+/// Draws the corners of tets that are inside out to the middle of their neighbours. Sweeps alone may not turn such a
+/// tet: where others hold its corners, all corrections go round in circles.
+fn untangle(prepared: &Prepared<'_>, nodes: &mut [Node]) {
+    for tet in prepared.body.tets().tets() {
+        let [a, b, c, d] = tet.map(|n| at(&nodes[n as usize]));
+        if (b - a).cross(c - a).dot(d - a) > 0.0 {
+            continue;
+        }
+        for &node in tet {
+            let around = prepared.neighbours.of(node as usize);
+            let sum: Vec3 = around.iter().map(|&n| at(&nodes[n as usize])).sum();
+            if nodes[node as usize][3] > 0.0 && !around.is_empty() {
+                let (place, middle) = (at(&nodes[node as usize]), sum / around.len() as f32);
+                put(&mut nodes[node as usize], place + (middle - place) * 0.5);
+            }
+        }
+    }
 }
