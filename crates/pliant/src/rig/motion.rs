@@ -42,7 +42,8 @@ impl<'a> Playback<'a> {
 impl Motion for Playback<'_> {
     fn pose(&self, seconds: f64, out: &mut Pose) {
         let time = match self.period() {
-            Some(period) => seconds - (seconds / period).floor() * period,
+            // The end of a cycle is the start of the next, whatever rounding says.
+            Some(period) => (seconds - (seconds / period + 1e-9).floor() * period).max(0.0),
             None => seconds,
         };
         out.resample(self.character, self.clip, time);
