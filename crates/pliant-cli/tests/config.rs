@@ -96,6 +96,16 @@ fn the_example_shows_every_key_with_its_default() {
 }
 
 #[test]
+fn the_readme_shows_settings_that_work() {
+    let readme = include_str!("../../../README.md");
+    let blocks: Vec<&str> = readme.split("```toml\n").skip(1).filter_map(|b| b.split("```").next()).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        pliant_io::settings::read(block.as_bytes()).unwrap_or_else(|e| panic!("{e} in {block}"));
+    }
+}
+
+#[test]
 fn the_schema_describes_and_defaults() {
     let schema = schema();
     let mut listed = Vec::new();
@@ -265,6 +275,32 @@ fn the_method_may_be_set_and_the_command_line_counts_more() {
     assert_eq!(method(&["--config", text(&path), "--method", "lbs"]), plain);
     // What skinning has no use for does not change it.
     assert_eq!(method(&["--preset", "jelly"]), plain);
+}
+
+/// Soft flesh swings by its own inertia; a preset for all of it is a region on all of it.
+#[test]
+fn settings_reach_the_flesh() {
+    let (folder, file, _, out) = with_config("");
+    let hash = |name: &str, config: &str, extra: &[&str]| {
+        let path = folder.path().join(format!("{name}.toml"));
+        fs::write(&path, format!("method = \"position\"\n{config}\n[body]\ntets = 300\n")).unwrap();
+        let mut args =
+            vec!["bake", text(&file), "--config", text(&path), "--end", "0.2", "-o", text(&out), "--json"];
+        args.extend(extra);
+        let output = pliant(&args);
+        let report = json(std::str::from_utf8(&output.stdout).unwrap());
+        report["state_hash"].as_str().unwrap().to_owned()
+    };
+    let (plain, jelly) = (hash("a", "", &[]), hash("b", "preset = \"jelly\"", &[]));
+    assert_ne!(plain, jelly);
+    assert_eq!(hash("c", "", &["--preset", "jelly"]), jelly);
+    assert_eq!(hash("d", "region = [{ on = \"all\", preset = \"jelly\" }]", &[]), jelly);
+    // Of two on one place the later counts.
+    let on_all = |presets: [&str; 2]| {
+        let [first, then] = presets.map(|p| format!("{{ on = \"all\", preset = \"{p}\" }}"));
+        hash("e", &format!("region = [{first}, {then}]"), &[])
+    };
+    assert_ne!(on_all(["fat", "jelly"]), on_all(["jelly", "fat"]));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::damage::{glb, sample, split};
+use common::damage::{extended, glb, split};
 use common::data::{data, files_below};
 use pliant::method::{Place, Region, Settings};
 use pliant_io::files::NoFiles;
@@ -10,16 +10,9 @@ use pliant_io::gltf::{self, Loaded};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// The sample (nodes 0 "hip", 1 without a name, 2 the mesh) with an extension.
-fn with(name: &str, extension: &str) -> Vec<u8> {
-    let (text, bin) = split(&sample());
-    let text = String::from_utf8(text).unwrap();
-    let text = text.replacen('{', &format!(r#"{{"extensions":{{"{name}":{extension}}},"#), 1);
-    glb(text.as_bytes(), &bin)
-}
-
+/// The sample has nodes 0 "hip", 1 without a name, and 2, the mesh.
 fn load(name: &str, extension: &Value) -> Loaded {
-    gltf::read(with(name, &extension.to_string()), &NoFiles).unwrap()
+    gltf::read(extended(name, &extension.to_string()), &NoFiles).unwrap()
 }
 
 fn springs(springs: Value) -> Loaded {
@@ -161,7 +154,7 @@ fn hostile_springs_are_warnings() {
     // A number that is none is no JSON, or none that can be held.
     for (text, reads) in [("NaN", false), ("1e999", true)] {
         let spring = format!(r#"{{"springs":[{{"joints":[{{"node":0,"stiffness":{text}}}]}}]}}"#);
-        let loaded = gltf::read(with("VRMC_springBone", &spring), &NoFiles);
+        let loaded = gltf::read(extended("VRMC_springBone", &spring), &NoFiles);
         assert_eq!(loaded.is_ok(), reads, "{text}");
         assert!(loaded.is_ok_and(|l| l.regions.is_empty() && l.warnings.len() == 1) || !reads);
     }
@@ -179,8 +172,8 @@ fn hostile_springs_are_warnings() {
         assert!(load("VRM", &extension).regions.is_empty(), "{extension}");
     }
     // An extension that is no object is an error of the file, as for any other.
-    assert!(gltf::read(with("VRMC_springBone", "3"), &NoFiles).is_err());
-    assert!(gltf::read(with("VRM", "[]"), &NoFiles).is_err());
+    assert!(gltf::read(extended("VRMC_springBone", "3"), &NoFiles).is_err());
+    assert!(gltf::read(extended("VRM", "[]"), &NoFiles).is_err());
 }
 
 #[test]
@@ -192,7 +185,7 @@ fn many_springs_take_no_time_and_say_little() {
         (json!(vec![json!({"bones": [9]}); 100_000]), 0),
         (json!(vec![0; 500_000]), 0),
     ] {
-        let file = with("VRM", &json!({"secondaryAnimation": {"boneGroups": extension}}).to_string());
+        let file = extended("VRM", &json!({"secondaryAnimation": {"boneGroups": extension}}).to_string());
         let started = Instant::now();
         let loaded = gltf::read(file, &NoFiles).unwrap();
         assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
@@ -200,6 +193,9 @@ fn many_springs_take_no_time_and_say_little() {
         assert!(loaded.warnings.len() < 12, "{} warnings", loaded.warnings.len());
         assert!(loaded.warnings.iter().all(|w| w.to_string().len() < 400));
     }
+    let long = format!(r#"{{"springs":[{}0]}}"#, "0,".repeat(5 << 20));
+    let loaded = gltf::read(extended("VRMC_springBone", &long), &NoFiles).unwrap();
+    assert!(loaded.warnings[0].what.contains("8 MB"), "{:?}", loaded.warnings);
 }
 
 #[test]
