@@ -12,6 +12,9 @@ use tree::{Fault, Value};
 /// A larger file (1 MB) is no settings file.
 pub const MAX_BYTES: u64 = 1 << 20;
 
+/// Bytes of a file whose errors are all looked at.
+const MAX_SEARCHED: usize = 1 << 16;
+
 /// Settings read from a file, and the file, to name lines by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingsFile {
@@ -40,12 +43,23 @@ pub fn read(bytes: &[u8]) -> Result<SettingsFile, ReadError> {
 }
 
 fn parse(text: &str) -> Result<Settings, Problem> {
-    let table = DeTable::parse(text).map_err(|e| {
-        let at = e.span().map_or(text.len(), |span| span.start);
-        Problem::new(place(text, at), format!("this is not TOML: {}", e.message().replace('\n', " ")))
+    let table = DeTable::parse(text).map_err(|found| {
+        let error = first_error(text).unwrap_or(found);
+        let at = error.span().map_or(text.len(), |span| span.start);
+        Problem::new(place(text, at), format!("this is not TOML: {}", error.message().replace('\n', " ")))
     })?;
     let root = DeValue::Table(table.into_inner());
     Settings::deserialize(Value::new(&root, 0)).map_err(|fault: Fault| fault.problem(|at| place(text, at)))
+}
+
+/// The error that stands first in a file: the parser finds an open string only after what comes of it.
+fn first_error(text: &str) -> Option<toml::de::Error> {
+    // A megabyte of brackets has a million errors.
+    if text.len() > MAX_SEARCHED {
+        return None;
+    }
+    let (_, errors) = DeTable::parse_recoverable(text);
+    errors.into_iter().min_by_key(|e| e.span().map_or(usize::MAX, |span| span.start))
 }
 
 fn place(text: &str, at: usize) -> String {

@@ -175,6 +175,22 @@ fn reading_takes_memory_in_proportion() {
     assert_eq!((dearest.read, dearest.files), (5, 8));
 
     let mut dearest = Dearest::default();
+    // Lists of nothing in the extensions that are read.
+    for (name, extension) in [
+        ("VRM", format!(r#"{{"secondaryAnimation":{{"boneGroups":[{}0]}}}}"#, "0,".repeat(4_190_000))),
+        ("VRM", format!(r#"{{"secondaryAnimation":{{"boneGroups":[{}{{}}]}}}}"#, "{},".repeat(2_700_000))),
+        (
+            "VRMC_springBone",
+            format!(r#"{{"springs":[{{"joints":[{}0]}}]}}"#, "{\"node\":0},".repeat(600_000)),
+        ),
+    ] {
+        let file = damage::extended(name, &extension);
+        dearest.read(name, || file.clone(), &NoFiles);
+    }
+    dearest.print("springs");
+    assert_eq!(dearest.read, dearest.files);
+
+    let mut dearest = Dearest::default();
     for (vertices, bones, influences) in [(200_000, 30, 4), (20_000, 200, 8)] {
         let rig = bench_rig(vertices, bones, influences).expect("a sound rig");
         let file = write_character(&rig).expect("it is written");

@@ -60,12 +60,12 @@ fn is_color(name: &str, accessor: &Accessor) -> bool {
 }
 
 /// The attribute of a name, and which of its numbers.
-fn channel(name: &str) -> (&str, usize) {
-    let split = name.strip_prefix("COLOR_").and_then(|_| name.rsplit_once('.'));
-    let found = split.and_then(|(color, channel)| {
-        CHANNELS.iter().position(|c| *c == channel).map(|channel| (color, channel))
-    });
-    found.unwrap_or((name, 0))
+fn channel(name: &str) -> Option<(&str, usize)> {
+    if name.starts_with('_') {
+        return Some((name, 0));
+    }
+    let (color, channel) = name.rsplit_once('.')?;
+    CHANNELS.iter().position(|c| *c == channel).map(|channel| (color, channel))
 }
 
 /// What is painted on the parts of a character under a name.
@@ -76,7 +76,7 @@ pub(crate) fn read(
     name: &str,
     warnings: &mut Vec<Warning>,
 ) -> Result<Option<Painted>, ReadError> {
-    let (attribute, channel) = channel(name);
+    let Some((attribute, channel)) = channel(name) else { return Ok(None) };
     let mesh_of = |part: &PartSource| root.nodes.get(part.node).and_then(|n| n.mesh).map(|m| m.0);
     let (mut values, mut vertices, mut found, mut beyond) = (Vec::new(), 0, false, 0);
     for part in parts {

@@ -1,7 +1,7 @@
 //! The springs of a VRM, which swing hair, skirts and chests in its players, as soft regions.
 
 use super::buffers::{NAME, shorten};
-use super::json::{Str, Whole};
+use super::json::{RootExtensions, Str, Whole};
 use super::schema::Root;
 use super::skin::Rig;
 use super::tree::Tree;
@@ -17,6 +17,9 @@ const MOST_REGIONS: usize = 64;
 /// Joints in all of them, and nodes walked to find them: models have some hundred.
 const MOST_JOINTS: usize = 16_384;
 const MOST_STEPS: usize = 1 << 22;
+/// Text that is looked at: a list of nothing but commas takes ten times its length in memory. Models have some hundred
+/// kilobytes.
+const LONGEST_TEXT: usize = 8 << 20;
 /// Springs that are told of each by itself where they cannot be used.
 const MOST_WARNINGS: usize = 8;
 /// Springs that lend their names to a region.
@@ -156,9 +159,12 @@ struct Reader<'r> {
 /// The soft regions that a VRM's springs describe. What is wrong with a spring is warned of, and it is passed over.
 pub(crate) fn regions(root: &Root<'_>, tree: &Tree, rig: &Rig, warnings: &mut Vec<Warning>) -> Vec<Region> {
     let mut reader = Reader { tree, rig, groups: Vec::new(), joints: 0, steps: 0, warnings, refused: 0 };
-    if let Some(text) = root.extensions.spring_bone {
+    let RootExtensions { spring_bone, vrm } = root.extensions;
+    if spring_bone.or(vrm).is_some_and(|text| text.get().len() > LONGEST_TEXT) {
+        reader.refuse("extensions".into(), "over 8 MB of springs");
+    } else if let Some(text) = spring_bone {
         reader.spring_bone(text);
-    } else if let Some(text) = root.extensions.vrm {
+    } else if let Some(text) = vrm {
         reader.secondary_animation(text);
     }
     reader.finish()

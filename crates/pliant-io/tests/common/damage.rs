@@ -111,6 +111,14 @@ pub(crate) fn edit_number(json: &[u8], random: &mut Random) -> Vec<u8> {
     [&json[..start], NUMBERS[random.below(NUMBERS.len())].as_bytes(), &json[end..]].concat()
 }
 
+/// The sample with an extension of the whole file.
+pub(crate) fn extended(name: &str, extension: &str) -> Vec<u8> {
+    let (text, bin) = split(&sample());
+    let text = String::from_utf8(text).unwrap();
+    let text = text.replacen('{', &format!(r#"{{"extensions":{{"{name}":{extension}}},"#), 1);
+    glb(text.as_bytes(), &bin)
+}
+
 /// Whole files, to be damaged.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = vec![sample()];

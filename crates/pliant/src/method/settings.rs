@@ -43,6 +43,7 @@ pub(super) mod limits {
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// The method by name, where it is not chosen otherwise.
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = super::NAMES)))]
     pub method: Option<String>,
     /// A tissue for the whole body: a region on all of it, before all others.
     pub preset: Option<Preset>,
@@ -57,6 +58,7 @@ pub struct Settings {
     pub position: PositionSettings,
     /// Parts of the body that are softer than the rest, in order: of two on one place the later counts.
     #[serde(rename = "region")]
+    #[cfg_attr(feature = "schema", schemars(length(max = limits::REGIONS)))]
     pub regions: Vec<Region>,
 }
 
@@ -115,7 +117,7 @@ pub struct SimulationSettings {
     pub teleport: f64,
     /// What stiffness means.
     pub model: Model,
-    /// Parts that a tick is cut into under [`Model::Compliance`].
+    /// Parts that a tick is cut into under the model `compliance`.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::SUBSTEPS.0, max = limits::SUBSTEPS.1)))]
     pub substeps: u32,
 }
@@ -164,10 +166,10 @@ pub struct PositionSettings {
     /// How firmly nodes keep their distance from the bone, 0 to 1.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::SHARE.0, max = limits::SHARE.1)))]
     pub bind: f64,
-    /// Under [`Model::Compliance`]: Young's modulus in pascals.
+    /// Under the model `compliance`: Young's modulus in pascals.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::YOUNG.0, max = limits::YOUNG.1)))]
     pub young: f64,
-    /// Under [`Model::Compliance`]: Poisson's ratio, 0.25 to below 0.5.
+    /// Under the model `compliance`: Poisson's ratio, 0.25 to below 0.5.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::POISSON.0, max = limits::POISSON.1)))]
     pub poisson: f64,
     /// Kilograms per cubic metre.
