@@ -163,7 +163,7 @@ fn unit(q: DQuat) -> DQuat {
 
 /// Spherical interpolation along the shorter arc. glam's falls back to a straight line below 2 degrees, which shows
 /// at the ends of long limbs.
-fn slerp(a: DQuat, b: DQuat, u: f64) -> DQuat {
+pub(crate) fn slerp(a: DQuat, b: DQuat, u: f64) -> DQuat {
     let mut cosine = a.dot(b);
     let b = if cosine < 0.0 { -b } else { b };
     cosine = cosine.abs();

@@ -12,6 +12,7 @@ mod weld;
 
 pub use character::{Character, Morph, Part, RawCharacter, Slot};
 pub use clip::{Channel, Clip, Interpolation, Target, Track};
+pub(crate) use clip::slerp;
 pub use error::AssetError;
 pub use skeleton::{Bone, Joint, Local, Skeleton};
 pub use surface::Surface;

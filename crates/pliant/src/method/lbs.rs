@@ -11,5 +11,5 @@ pub(super) fn prepare<'c>(
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
     let skinner = Skinner::new(Blend::Linear, character.surface(), character.weights(), setup.path)?;
-    Ok(Box::new(Skinned { character, skinner }))
+    Ok(Box::new(Skinned { character, skinner, warnings: Vec::new() }))
 }

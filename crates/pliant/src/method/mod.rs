@@ -2,6 +2,7 @@
 
 mod dqs;
 mod lbs;
+mod position;
 mod settings;
 
 pub use settings::{
@@ -9,7 +10,7 @@ pub use settings::{
 };
 
 use crate::asset::{Character, TetMesh};
-use crate::body::{Body, Node};
+use crate::body::{Body, BodyError, Node};
 use crate::rig::{Motion, Pose, SkinMatrix};
 use crate::simd::Path;
 use crate::skin::{SkinError, Skinner, State};
@@ -21,7 +22,8 @@ type Entry =
     (&'static str, for<'c> fn(&'c Character, Setup<'_>) -> Result<Box<dyn Deformer + 'c>, PrepareError>);
 
 /// Every method there is, in the order in which help lists them.
-const METHODS: [Entry; 2] = [(lbs::NAME, lbs::prepare), (dqs::NAME, dqs::prepare)];
+const METHODS: [Entry; 3] =
+    [(lbs::NAME, lbs::prepare), (dqs::NAME, dqs::prepare), (position::NAME, position::prepare)];
 
 /// The names of all methods.
 pub const NAMES: [&str; METHODS.len()] = {
@@ -35,7 +37,7 @@ pub const NAMES: [&str; METHODS.len()] = {
 };
 
 /// Why a method cannot be prepared.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PrepareError {
     /// No method has this name.
@@ -47,6 +49,9 @@ pub enum PrepareError {
     /// The skinning cannot be set up.
     #[error(transparent)]
     Skin(#[from] SkinError),
+    /// The body cannot be made.
+    #[error(transparent)]
+    Body(#[from] BodyError),
 }
 
 /// What a method is prepared with beside the character.
@@ -157,6 +162,7 @@ pub struct Health {
 struct Skinned<'c> {
     character: &'c Character,
     skinner: Skinner<'c>,
+    warnings: Vec<String>,
 }
 
 impl Deformer for Skinned<'_> {
@@ -168,6 +174,10 @@ impl Deformer for Skinned<'_> {
             pose: Pose::rest(self.character),
             matrices,
         })
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 }
 
@@ -186,7 +196,7 @@ impl Instance for SkinnedInstance<'_> {
         out: &mut Shape,
         finished: &mut dyn FnMut(Stage),
     ) -> Health {
-        let Skinned { character, skinner } = self.prepared;
+        let Skinned { character, skinner, .. } = self.prepared;
         motion.pose(seconds, &mut self.pose);
         self.pose.skin_matrices(character, &mut self.matrices);
         skinner.morph(character.morphs(), &self.pose.morph_weights, &mut self.state);

@@ -5,4 +5,5 @@ mod pose;
 pub mod weights;
 
 pub use motion::{Motion, Playback};
+pub(crate) use pose::has_inverse;
 pub use pose::{Pose, SkinMatrix};

@@ -1,4 +1,4 @@
-use crate::asset::{Character, Clip, Local, Target};
+use crate::asset::{Character, Clip, Local, Skeleton, Target, slerp};
 use glam::DAffine3;
 
 /// The upper three rows of a skin matrix `S_j = M_j B_j^-1`, row by row.
@@ -27,6 +27,36 @@ impl Pose {
     pub fn copy_from(&mut self, other: &Self) {
         self.world_from_joint.clone_from(&other.world_from_joint);
         self.morph_weights.clone_from(&other.morph_weights);
+    }
+
+    /// The pose a share `u` of the way from `a` to `b`, joint by joint against the parent, so that bones stay joined and
+    /// turn along the shorter arc.
+    pub fn between(&mut self, skeleton: &Skeleton, a: &Self, b: &Self, u: f64) {
+        if u >= 1.0 {
+            return self.copy_from(b);
+        }
+        self.world_from_joint.clear();
+        for (index, joint) in skeleton.joints().iter().enumerate() {
+            let (from, to) = (a.world_from_joint[index], b.world_from_joint[index]);
+            let parents = joint.parent.map(|p| (a.world_from_joint[p as usize], b.world_from_joint[p as usize], p));
+            // A parent of no size has no inverse: its children go straight.
+            let local = match parents {
+                None => Some((from, to)),
+                Some((pa, pb, _)) if has_inverse(&pa) && has_inverse(&pb) => {
+                    Some((pa.inverse() * from, pb.inverse() * to))
+                }
+                Some(_) => None,
+            };
+            let blended = match local {
+                Some((from, to)) => blend(&from, &to, u),
+                None => straight(&from, &to, u),
+            };
+            let parent = parents.filter(|_| local.is_some()).map(|p| self.world_from_joint[p.2 as usize]);
+            self.world_from_joint.push(parent.map_or(blended, |p| p * blended));
+        }
+        self.morph_weights.clear();
+        let weights = a.morph_weights.iter().zip(&b.morph_weights);
+        self.morph_weights.extend(weights.map(|(a, b)| a + (b - a) * u as f32));
     }
 
     /// The pose of a clip at `time` seconds, or the character's default pose.
@@ -97,5 +127,29 @@ impl Pose {
             };
             [row(0), row(1), row(2)]
         }));
+    }
+}
+
+/// Whether a transform can be undone without blowing up.
+pub(crate) fn has_inverse(m: &DAffine3) -> bool {
+    let columns = [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis];
+    let box_volume: f64 = columns.iter().map(|c| c.length()).product();
+    let det = m.matrix3.determinant().abs();
+    det.is_finite() && det > f64::MIN_POSITIVE && det > 1e-9 * box_volume
+}
+
+/// Between two transforms: turned along the arc, scaled and moved straight; shear comes in straight as well.
+fn blend(a: &DAffine3, b: &DAffine3, u: f64) -> DAffine3 {
+    if !(has_inverse(a) && has_inverse(b)) {
+        return straight(a, b, u);
+    }
+    let ((sa, ra, ta), (sb, rb, tb)) = (a.to_scale_rotation_translation(), b.to_scale_rotation_translation());
+    DAffine3::from_scale_rotation_translation(sa.lerp(sb, u), slerp(ra, rb, u), ta.lerp(tb, u))
+}
+
+fn straight(a: &DAffine3, b: &DAffine3, u: f64) -> DAffine3 {
+    DAffine3 {
+        matrix3: a.matrix3 * (1.0 - u) + b.matrix3 * u,
+        translation: a.translation.lerp(b.translation, u),
     }
 }
