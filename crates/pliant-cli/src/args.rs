@@ -59,6 +59,7 @@ pub(crate) enum Command {
 Examples:
   pliant bake character.glb -o soft.glb --report report.html
   pliant bake character.glb --clip Run --method dqs --fps 60 -o run.npz
+  pliant bake character.glb --clip Walk --loop -o walk.glb
   pliant bake body.obj --skeleton body.mhskel --weights-file body.mhw -o body.glb
   pliant bake elephant.obj --skeleton elephant.tgf --motion elephant-anim.dmat -o elephant.glb
   pliant bake walk.bvh -o walk.glb")]
@@ -199,7 +200,12 @@ pub(crate) struct BakeArgs {
     /// Frames a second (default: 30, or the recording's own rate).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = |t: &str| number(t, 1e-3, 1e5))]
     pub(crate) fps: Option<f64>,
-    /// Start, in seconds of the clip.
+    /// Play the clip as a cycle until it ends as it began, and write one whole cycle: its last frame is its first (moved
+    /// along, where the character travels). Of several clips each is a cycle of its own; --fps is the nearest rate at
+    /// which a cycle is a whole number of frames; a file without motion is written as ever.
+    #[arg(long = "loop", conflicts_with_all = ["start", "end", "rest"])]
+    pub(crate) cycle: bool,
+    /// Start, in seconds of the clip. Soft flesh still moves from the clip's start on: frames are those of the whole clip.
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = |t: &str| number(t, 0.0, 1e9))]
     pub(crate) start: Option<f64>,
     /// End, in seconds of the clip.

@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod cutaway;
+mod drive;
 mod flesh;
 mod load;
 mod motion;

@@ -124,6 +124,11 @@ pub trait Deformer: Send + Sync {
         None
     }
 
+    /// Whether a frame depends on the ones before it.
+    fn remembers(&self) -> bool {
+        false
+    }
+
     /// What was odd about the character, in words.
     fn warnings(&self) -> &[String] {
         &[]

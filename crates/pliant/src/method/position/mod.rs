@@ -64,6 +64,10 @@ impl Deformer for Prepared<'_> {
     fn body(&self) -> Option<&Body> {
         Some(&self.body)
     }
+
+    fn remembers(&self) -> bool {
+        true
+    }
 }
 
 impl Instance for State<'_> {
