@@ -14,10 +14,10 @@ const FORBIDDEN_IN_ENGINE: [(&str, &str); 6] = [
 ];
 
 /// Modules of the engine, each may use only those before it.
-const ENGINE_ORDER: [&str; 7] = ["asset", "rig", "body", "skin", "method", "measure", "zoo"];
+const ENGINE_ORDER: [&str; 8] = ["asset", "rig", "body", "skin", "solver", "method", "measure", "zoo"];
 
 /// What the judge must not share code with, though it comes after them.
-const JUDGED: [&str; 2] = ["skin", "method"];
+const JUDGED: [&str; 3] = ["skin", "solver", "method"];
 
 /// A longer file has more than one topic.
 const MAX_LINES: usize = 800;

@@ -4,7 +4,7 @@
 //! poses sampled by [`rig`] and writes the skin's vertices; [`measure`] judges them. The engine computes: it never
 //! touches files, clocks, terminals or threads of its own making.
 //!
-//! Modules depend only upwards in this list: `asset`, `rig`, `body`, `skin`, `method`, `measure`, `zoo`
+//! Modules depend only upwards in this list: `asset`, `rig`, `body`, `skin`, `solver`, `method`, `measure`, `zoo`
 //! (`parallel` and `simd` serve them all).
 
 pub mod asset;
@@ -15,6 +15,7 @@ pub mod parallel;
 pub mod rig;
 pub mod simd;
 pub mod skin;
+pub mod solver;
 pub mod zoo;
 
 /// The `glam` this crate's types are made of.

@@ -1,6 +1,8 @@
 //! The one parallel-for. Work is cut the same way whatever the number of threads, so results have the same bits with
 //! one thread, with many, and with the `parallel` feature off.
 
+use std::ops::Range;
+
 /// Calls `work(index, chunk)` for each chunk of `chunk_len` elements; the last may be shorter.
 pub fn for_each_chunk_mut<T: Send>(
     data: &mut [T],
@@ -32,6 +34,44 @@ pub fn for_each_chunk_pair_mut<A: Send, B: Send>(
     }
     let pairs = first.chunks_mut(chunk_len).zip(second.chunks_mut(chunk_len));
     pairs.enumerate().for_each(|(index, (a, b))| work(index, a, b));
+}
+
+/// Calls `work(index, part)` for each index of the range. Parts are what `cut(whole, index)` leaves: what lies before
+/// that index and what lies from it on. Allocates nothing.
+pub fn for_each_part<P: Send>(
+    range: Range<usize>,
+    whole: P,
+    cut: impl Fn(P, usize) -> (P, P) + Sync + Send + Copy,
+    work: impl Fn(usize, P) + Sync + Send + Copy,
+) {
+    #[cfg(feature = "parallel")]
+    if range.len() > 1 && rayon::current_num_threads() > 1 {
+        let middle = range.start + range.len() / 2;
+        let (before, after) = cut(whole, middle);
+        rayon::join(
+            || for_each_part(range.start..middle, before, cut, work),
+            || for_each_part(middle..range.end, after, cut, work),
+        );
+        return;
+    }
+    let mut rest = whole;
+    for index in range.clone() {
+        if index + 1 == range.end {
+            return work(index, rest);
+        }
+        let (part, after) = cut(rest, index + 1);
+        work(index, part);
+        rest = after;
+    }
+}
+
+/// Runs `work` where many short loops in a row start fastest: on one of the threads that they use.
+pub fn within<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    #[cfg(feature = "parallel")]
+    if rayon::current_thread_index().is_none() && rayon::current_num_threads() > 1 {
+        return rayon::join(work, || ()).0;
+    }
+    work()
 }
 
 /// `work(0), work(1), ...` in order of index, computed in any.

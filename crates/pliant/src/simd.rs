@@ -11,7 +11,7 @@ mod x86;
 
 #[cfg(test)]
 pub(crate) use emulated::Emulated;
-pub(crate) use lanes::{Lanes, Tables, gather_rows, store_rows, transpose};
+pub(crate) use lanes::{Lanes, Tables, gather_rows, load_rows, scatter_rows, store_rows, transpose};
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) use wasm::Wasm;
 #[cfg(target_arch = "x86_64")]

@@ -49,6 +49,9 @@ impl<const N: usize> Lanes for Emulated<N> {
     unsafe fn div(self, b: Self) -> Self {
         Self::with(|i| self.0[i] / b.0[i])
     }
+    unsafe fn max(self, b: Self) -> Self {
+        Self::with(|i| if self.0[i] > b.0[i] { self.0[i] } else { b.0[i] })
+    }
     unsafe fn sqrt(self) -> Self {
         Self::with(|i| self.0[i].sqrt())
     }
@@ -76,6 +79,12 @@ impl<const N: usize> Lanes for Emulated<N> {
     unsafe fn gather_groups(from: *const f32, offsets: *const u32) -> Self {
         // SAFETY: the caller gives an offset per group, and four readable numbers there.
         Self::with(|i| unsafe { from.add(offsets.add(i / 4 * 4).read() as usize + i % 4).read() })
+    }
+    unsafe fn scatter_groups(self, to: *mut f32, offsets: *const u32) {
+        for (i, &x) in self.0.iter().enumerate() {
+            // SAFETY: the caller gives an offset per group, and room for four numbers there.
+            unsafe { to.add(offsets.add(i / 4 * 4).read() as usize + i % 4).write(x) };
+        }
     }
     unsafe fn zip_low(a: Self, b: Self) -> Self {
         Self::shuffle(a, b, [(0, 0), (1, 0), (0, 1), (1, 1)])

@@ -32,6 +32,8 @@ pub(crate) trait Lanes: Copy {
     unsafe fn mul(self, b: Self) -> Self;
     /// `self / b`
     unsafe fn div(self, b: Self) -> Self;
+    /// The larger of both; `b` where they are equal or one is NaN.
+    unsafe fn max(self, b: Self) -> Self;
     /// Square root, correctly rounded.
     unsafe fn sqrt(self) -> Self;
     /// `self >= b`: false for NaN.
@@ -47,6 +49,8 @@ pub(crate) trait Lanes: Copy {
     unsafe fn store_groups(self, to: *mut f32, stride: usize);
     /// Group `g` of four lanes from `from + offsets[4 g]`.
     unsafe fn gather_groups(from: *const f32, offsets: *const u32) -> Self;
+    /// Group `g` of four lanes to `to + offsets[4 g]`.
+    unsafe fn scatter_groups(self, to: *mut f32, offsets: *const u32);
     /// In each group of four: `a0 b0 a1 b1`.
     unsafe fn zip_low(a: Self, b: Self) -> Self;
     /// In each group of four: `a2 b2 a3 b3`.
@@ -97,6 +101,32 @@ pub(crate) unsafe fn store_rows<V: Lanes>([a, b, c, d]: [V; 4], to: *mut f32, st
         for k in 0..4 {
             rows[k].store_groups(to.add(k * stride), 4 * stride);
         }
+    }
+}
+
+/// Four columns to rows of four numbers at `to + offsets[lane]`: the reverse of [`gather_rows`].
+#[inline(always)]
+pub(crate) unsafe fn scatter_rows<V: Lanes>([a, b, c, d]: [V; 4], to: *mut f32, offsets: *const u32) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        let rows = transpose(a, b, c, d);
+        for k in 0..4 {
+            rows[k].scatter_groups(to, offsets.add(k));
+        }
+    }
+}
+
+/// Rows of four numbers one after another, one per lane, as four columns: the reverse of [`store_rows`] at stride 4.
+#[inline(always)]
+pub(crate) unsafe fn load_rows<V: Lanes>(from: *const f32) -> [V; 4] {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        transpose(
+            V::load_groups(from, 16),
+            V::load_groups(from.add(4), 16),
+            V::load_groups(from.add(8), 16),
+            V::load_groups(from.add(12), 16),
+        )
     }
 }
 

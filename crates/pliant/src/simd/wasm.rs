@@ -42,6 +42,11 @@ impl Lanes for Wasm {
         Wasm(f32x4_div(self.0, b.0))
     }
     #[inline(always)]
+    unsafe fn max(self, b: Self) -> Self {
+        // `pmax(a, b)` is `if a < b { b } else { a }`.
+        Wasm(f32x4_pmax(b.0, self.0))
+    }
+    #[inline(always)]
     unsafe fn sqrt(self) -> Self {
         Wasm(f32x4_sqrt(self.0))
     }
@@ -71,6 +76,11 @@ impl Lanes for Wasm {
     unsafe fn gather_groups(from: *const f32, offsets: *const u32) -> Self {
         // SAFETY: the caller's promise, passed on.
         unsafe { Self::load(from.add(offsets.read() as usize)) }
+    }
+    #[inline(always)]
+    unsafe fn scatter_groups(self, to: *mut f32, offsets: *const u32) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.store(to.add(offsets.read() as usize)) }
     }
     #[inline(always)]
     unsafe fn zip_low(a: Self, b: Self) -> Self {

@@ -38,6 +38,7 @@ impl Lanes for Sse {
         sub(self, b) = _mm_sub_ps;
         mul(self, b) = _mm_mul_ps;
         div(self, b) = _mm_div_ps;
+        max(self, b) = _mm_max_ps;
         sqrt(self) = _mm_sqrt_ps;
     }
     #[inline(always)]
@@ -91,6 +92,11 @@ impl Lanes for Sse {
         unsafe { Self::load(from.add(offsets.read() as usize)) }
     }
     #[inline(always)]
+    unsafe fn scatter_groups(self, to: *mut f32, offsets: *const u32) {
+        // SAFETY: the caller gives an offset, and room for four numbers there.
+        unsafe { self.store(to.add(offsets.read() as usize)) }
+    }
+    #[inline(always)]
     unsafe fn store_xyz(x: Self, y: Self, z: Self, to: *mut f32) {
         let (x, y, z) = (x.0, y.0, z.0);
         // SAFETY: the caller gives room for twelve numbers.
@@ -124,6 +130,7 @@ impl Lanes for Avx {
         sub(self, b) = _mm256_sub_ps;
         mul(self, b) = _mm256_mul_ps;
         div(self, b) = _mm256_div_ps;
+        max(self, b) = _mm256_max_ps;
         sqrt(self) = _mm256_sqrt_ps;
     }
     #[inline(always)]
@@ -182,6 +189,14 @@ impl Lanes for Avx {
         }
     }
     #[inline(always)]
+    unsafe fn scatter_groups(self, to: *mut f32, offsets: *const u32) {
+        // SAFETY: the caller gives an offset per group, and room for four numbers there.
+        unsafe {
+            _mm_storeu_ps(to.add(offsets.read() as usize), _mm256_castps256_ps128(self.0));
+            _mm_storeu_ps(to.add(offsets.add(4).read() as usize), _mm256_extractf128_ps::<1>(self.0));
+        }
+    }
+    #[inline(always)]
     unsafe fn store_xyz(x: Self, y: Self, z: Self, to: *mut f32) {
         let (x, y, z) = (x.0, y.0, z.0);
         // SAFETY: the caller gives room for 24 numbers.
@@ -219,6 +234,7 @@ impl Lanes for Avx512 {
         sub(self, b) = _mm512_sub_ps;
         mul(self, b) = _mm512_mul_ps;
         div(self, b) = _mm512_div_ps;
+        max(self, b) = _mm512_max_ps;
         sqrt(self) = _mm512_sqrt_ps;
     }
     #[inline(always)]
@@ -283,6 +299,16 @@ impl Lanes for Avx512 {
             let c = _mm512_insertf32x4::<2>(b, _mm_loadu_ps(from.add(offsets.add(8).read() as usize)));
             let d = _mm_loadu_ps(from.add(offsets.add(12).read() as usize));
             Avx512(_mm512_insertf32x4::<3>(c, d))
+        }
+    }
+    #[inline(always)]
+    unsafe fn scatter_groups(self, to: *mut f32, offsets: *const u32) {
+        // SAFETY: the caller gives an offset per group, and room for four numbers there.
+        unsafe {
+            _mm_storeu_ps(to.add(offsets.read() as usize), _mm512_castps512_ps128(self.0));
+            _mm_storeu_ps(to.add(offsets.add(4).read() as usize), _mm512_extractf32x4_ps::<1>(self.0));
+            _mm_storeu_ps(to.add(offsets.add(8).read() as usize), _mm512_extractf32x4_ps::<2>(self.0));
+            _mm_storeu_ps(to.add(offsets.add(12).read() as usize), _mm512_extractf32x4_ps::<3>(self.0));
         }
     }
     #[inline(always)]

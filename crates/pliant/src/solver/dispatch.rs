@@ -1,0 +1,90 @@
+//! One function per task and instruction set: everything is inlined into it, and only here are features enabled.
+#![cfg_attr(
+    not(any(test, target_arch = "x86_64")),
+    allow(
+        dead_code,
+        unused_imports,
+        unused_macros,
+        reason = "machines without wide registers use none of it"
+    )
+)]
+
+use super::kernel::{Bind, Judge, Sweep};
+use crate::simd::Path;
+
+/// The kernels of a path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kernels {
+    pub stretch: Sweep<2>,
+    pub volume: Sweep<4>,
+    pub bind: Bind,
+    pub judge_stretch: Judge<2>,
+    pub judge_volume: Judge<4>,
+}
+
+/// The kernels of a path; none for the plain code, and for paths of other machines.
+pub(super) fn kernels(path: Path) -> Option<Kernels> {
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        Path::Sse => Some(sse::KERNELS),
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx2 => Some(avx2::KERNELS),
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx512 => Some(avx512::KERNELS),
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Path::Simd128 => Some(wasm::KERNELS),
+        _ => None,
+    }
+}
+
+/// A module with all kernels for a register.
+macro_rules! kernels_of {
+    ($name:ident: $lanes:ty $(, #[$attribute:meta])?) => {
+        mod $name {
+            use $crate::body::Node;
+            use $crate::solver::dispatch::Kernels;
+            use $crate::solver::kernel::{self, Binds, Sums, Task};
+
+            pub(super) const KERNELS: Kernels = Kernels { stretch, volume, bind, judge_stretch, judge_volume };
+
+            $(#[$attribute])?
+            unsafe fn stretch(task: &mut Task<'_, 2>, nodes: &mut [Node]) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { kernel::stretch::<$lanes>(task, nodes) }
+            }
+            $(#[$attribute])?
+            unsafe fn volume(task: &mut Task<'_, 4>, nodes: &mut [Node]) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { kernel::volume::<$lanes>(task, nodes) }
+            }
+            $(#[$attribute])?
+            unsafe fn bind(binds: &mut Binds<'_>, nodes: &mut [Node]) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { kernel::bind::<$lanes>(binds, nodes) }
+            }
+            $(#[$attribute])?
+            unsafe fn judge_stretch(task: &Task<'_, 2>, nodes: &[Node], share: f32) -> Sums {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { kernel::judge_stretch::<$lanes>(task, nodes, share) }
+            }
+            $(#[$attribute])?
+            unsafe fn judge_volume(task: &Task<'_, 4>, nodes: &[Node], share: f32) -> Sums {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { kernel::judge_volume::<$lanes>(task, nodes, share) }
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+pub(super) use kernels_of;
+
+#[cfg(target_arch = "x86_64")]
+kernels_of!(sse: crate::simd::Sse);
+#[cfg(target_arch = "x86_64")]
+kernels_of!(avx2: crate::simd::Avx, #[target_feature(enable = "avx2")]);
+#[cfg(target_arch = "x86_64")]
+kernels_of!(avx512: crate::simd::Avx512, #[target_feature(enable = "avx512f")]);
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+kernels_of!(wasm: crate::simd::Wasm);

@@ -1,0 +1,446 @@
+//! Position-based constraints on the nodes of a tet mesh, projected one after another (Gauss-Seidel).
+//!
+//! Per unique edge a *stretch* constraint `C = |p1 - p2| - d`; per tet a *volume* constraint
+//! `C = (p21 x p31).p41/6 - V`, signed, so that a tet turned inside out comes back; per node a *bind* to a point that
+//! rides on a bone, `C = |p - b| - d`, which moves only the node. A projection moves nodes by
+//! `dp_i = -k w_i C grad_i / sum_j w_j |grad_j|^2` with inverse masses `w`: nodes of `w = 0` stay (M. Mueller et al.,
+//! Position Based Dynamics, 2007). With compliance instead of stiffness the multiplier of each constraint is kept through
+//! a solve: `dl = (-C - a l)/(sum_j w_j |grad_j|^2 + a)`, `a` the compliance over the square of the time step
+//! (M. Macklin et al., XPBD, 2016).
+//!
+//! Where a tet has collapsed onto a line its gradients vanish and the step would grow beyond all bounds. The denominator
+//! is at least `C^2 sum_j w_j / r^2`, with `r` a multiple of the tet's rest size: so `sum_j |dp_j|^2/w_j` is at most
+//! `r^2 / sum_j w_j`, the step fades out as gradients vanish, and a tet near its rest does not feel it. Not taken: a
+//! threshold below which nothing is done, which leaves huge steps just above it.
+//!
+//! Nodes lie in an order that keeps neighbours near, cut into slabs so that a constraint spans at most two neighbours.
+//! Even slabs are projected in parallel, then the odd ones: two barriers a sweep, and an order that depends on the mesh
+//! alone. Within a slab sixteen constraints that share no node are taken at a time whatever the width of a register.
+//! All paths and any number of threads give the same bits.
+
+mod dispatch;
+mod error;
+mod kernel;
+mod order;
+mod pack;
+mod plain;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use error::SolverError;
+pub use order::renumbering;
+pub use state::SolverState;
+
+use crate::asset::TetMesh;
+use crate::body::{Node, topology};
+use crate::parallel;
+use crate::simd::Path;
+use dispatch::Kernels;
+use kernel::Binds;
+use order::Slabs;
+use pack::{BATCH, Pack, Places};
+
+/// Shortest length, as a share of the target, at which a constraint has a direction to trust: below, it is noise, and
+/// the step fades out.
+const DIRECTION_FLOOR: f32 = 1e-6;
+
+/// Compliance from which on a constraint counts as none.
+const NO_STIFFNESS: f32 = 1e30;
+
+/// Stiffness for each of `iterations` that together remove the share `k` of an error: `1 - (1 - k)^(1/iterations)`. So the
+/// number of iterations is no stiffness.
+pub fn per_iteration(k: f64, iterations: u32) -> f32 {
+    let k = k.clamp(0.0, 1.0);
+    -libm::expm1(libm::log1p(-k) / f64::from(iterations.max(1))) as f32
+}
+
+/// What [`Solver::check`] finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Check {
+    /// Tets whose volume is at most the given share of its target.
+    pub flat: usize,
+    /// Whether all nodes are numbers.
+    pub finite: bool,
+}
+
+/// Which constraints a sweep projects.
+#[derive(Clone, Copy)]
+struct Kinds {
+    stretch: bool,
+    bind: bool,
+    volume: bool,
+}
+
+/// Constraints of a mesh, prepared for a path: shared by all copies of a character.
+#[derive(Debug)]
+pub struct Solver {
+    path: Path,
+    slabs: usize,
+    places: Places,
+    stretch: Pack<2>,
+    volume: Pack<4>,
+    /// None: the plain code.
+    kernels: Option<Kernels>,
+}
+
+impl Solver {
+    /// Prepares a mesh.
+    ///
+    /// # Panics
+    /// If the mesh has more than a thousand million nodes.
+    pub fn new(mesh: &TetMesh, path: Path) -> Result<Self, SolverError> {
+        if !path.is_available() {
+            return Err(SolverError::Unavailable { path });
+        }
+        Ok(Self::with_kernels(mesh, path, dispatch::kernels(path)))
+    }
+
+    fn with_kernels(mesh: &TetMesh, path: Path, kernels: Option<Kernels>) -> Self {
+        let new_of_old = renumbering(mesh);
+        let renumbered: Vec<[u32; 4]> =
+            mesh.tets().iter().map(|tet| tet.map(|node| new_of_old[node as usize])).collect();
+        let slabs = Slabs::new(new_of_old.len(), &renumbered);
+        let places = Places::new(&new_of_old, &slabs);
+        let plain = kernels.is_none();
+        let edges = topology::edges(mesh);
+        let length = |edge: usize| {
+            let [a, b] = edges[edge].map(|node| mesh.positions()[node as usize].as_dvec3());
+            a.distance(b) as f32
+        };
+        let stretch = Pack::new(&new_of_old, &slabs, &places, &edges, length, plain);
+        let volume = |tet: usize| mesh.volume_of(tet) as f32;
+        let volume = Pack::new(&new_of_old, &slabs, &places, mesh.tets(), volume, plain);
+        Self { path, slabs: slabs.len(), places, stretch, volume, kernels }
+    }
+
+    /// The instructions used.
+    pub fn path(&self) -> Path {
+        self.path
+    }
+
+    /// How many nodes the mesh has.
+    pub fn nodes(&self) -> usize {
+        self.places.place_of.len()
+    }
+
+    /// How many unique edges the mesh has.
+    pub fn edges(&self) -> usize {
+        self.stretch.count
+    }
+
+    /// How many tets the mesh has.
+    pub fn tets(&self) -> usize {
+        self.volume.count
+    }
+
+    /// Memory that is shared by all copies.
+    pub fn bytes(&self) -> usize {
+        self.places.bytes() + self.stretch.bytes() + self.volume.bytes()
+    }
+
+    /// State for one copy: no stiffness, targets at rest.
+    pub fn state(&self) -> SolverState {
+        SolverState::new(self)
+    }
+
+    /// Sets the stretch stiffness of every edge, given its nodes: 0 to 1 per iteration; or its compliance over the square
+    /// of the time step where the state uses compliance.
+    pub fn set_stretch(&self, state: &mut SolverState, stiffness: impl Fn([u32; 2]) -> f32 + Sync) {
+        self.for_each(&self.stretch, state.stretch.stiffness_mut(), |nodes, _| stiffness(nodes));
+    }
+
+    /// Sets the volume stiffness of every tet, given its nodes, as [`Solver::set_stretch`].
+    pub fn set_volume(&self, state: &mut SolverState, stiffness: impl Fn([u32; 4]) -> f32 + Sync) {
+        // Kernels count in six volumes, and so does their compliance: twice.
+        let by = if state.uses_compliance() { 36.0 } else { 1.0 };
+        self.for_each(&self.volume, state.volume.stiffness_mut(), |nodes, _| stiffness(nodes) * by);
+    }
+
+    /// Sets the length that each edge aims at, given its nodes and rest length.
+    pub fn set_lengths(&self, state: &mut SolverState, target: impl Fn([u32; 2], f32) -> f32 + Sync) {
+        self.for_each(&self.stretch, state.stretch.targets_mut(), target);
+    }
+
+    /// Sets the volume that each tet aims at, given its nodes and rest volume.
+    pub fn set_volumes(&self, state: &mut SolverState, target: impl Fn([u32; 4], f32) -> f32 + Sync) {
+        self.for_each(&self.volume, state.volume.targets_mut(), |nodes, rest| 6.0 * target(nodes, rest));
+        state.set_limits();
+    }
+
+    /// Sets all targets to what they are at rest.
+    pub fn reset_targets(&self, state: &mut SolverState) {
+        self.set_lengths(state, |_, rest| rest);
+        self.set_volumes(state, |_, rest| rest);
+    }
+
+    /// Fills in a number for every constraint. Fillers keep theirs.
+    fn for_each<const N: usize>(
+        &self,
+        pack: &Pack<N>,
+        numbers: &mut [f32],
+        number: impl Fn([u32; N], f32) -> f32 + Sync,
+    ) {
+        let rest: &[f32] = bytemuck::cast_slice(&pack.rest);
+        assert_eq!(numbers.len(), rest.len(), "the state is of another solver");
+        let first = |slab: usize| pack.starts[slab] as usize * BATCH;
+        let (number, whole) = (&number, (0, numbers));
+        let cut = |(from, numbers), slab| split_at(numbers, from, first(slab));
+        parallel::for_each_part(0..self.slabs, whole, cut, |slab, (from, numbers)| {
+            for (index, to) in numbers.iter_mut().enumerate() {
+                if let Some(nodes) = pack.nodes(&self.places, slab, from + index) {
+                    *to = number(nodes, rest[from + index]);
+                }
+            }
+        });
+    }
+
+    /// One tick's projection: `iterations` sweeps of stretch, bind and volume, then `volume_sweeps` of volume alone.
+    ///
+    /// `binds` has for each node the point on its bone and the distance to keep from it, `bind_stiffness` the stiffness
+    /// per iteration (0: none), or the compliance over the square of the time step (infinity: none) where the state uses
+    /// compliance. Both may be empty: no binds. Multipliers of compliance start from 0.
+    ///
+    /// # Panics
+    /// If the nodes or binds are not as many as the mesh's nodes, or the state is of another solver.
+    pub fn solve(
+        &self,
+        state: &mut SolverState,
+        nodes: &mut [Node],
+        binds: &[[f32; 4]],
+        bind_stiffness: &[f32],
+        iterations: u32,
+        volume_sweeps: u32,
+    ) {
+        let bind = !binds.is_empty();
+        state.take_binds(self, binds, bind_stiffness);
+        state.forget_multipliers();
+        self.run(state, nodes, |solver, state| {
+            for _ in 0..iterations {
+                solver.sweep(state, Kinds { stretch: true, bind, volume: true });
+            }
+            for _ in 0..volume_sweeps {
+                solver.sweep(state, Kinds { stretch: false, bind: false, volume: true });
+            }
+        });
+    }
+
+    /// Sweeps of stretch alone.
+    ///
+    /// # Panics
+    /// As [`Solver::solve`].
+    pub fn sweep_stretch(&self, state: &mut SolverState, nodes: &mut [Node], sweeps: u32) {
+        self.run(state, nodes, |solver, state| {
+            (0..sweeps)
+                .for_each(|_| solver.sweep(state, Kinds { stretch: true, bind: false, volume: false }));
+        });
+    }
+
+    /// Sweeps of volume alone, as they close a tick.
+    ///
+    /// # Panics
+    /// As [`Solver::solve`].
+    pub fn sweep_volume(&self, state: &mut SolverState, nodes: &mut [Node], sweeps: u32) {
+        self.run(state, nodes, |solver, state| {
+            (0..sweeps)
+                .for_each(|_| solver.sweep(state, Kinds { stretch: false, bind: false, volume: true }));
+        });
+    }
+
+    /// Sweeps of bind alone.
+    ///
+    /// # Panics
+    /// As [`Solver::solve`].
+    pub fn sweep_bind(
+        &self,
+        state: &mut SolverState,
+        nodes: &mut [Node],
+        binds: &[[f32; 4]],
+        bind_stiffness: &[f32],
+        sweeps: u32,
+    ) {
+        state.take_binds(self, binds, bind_stiffness);
+        let sweeps = if binds.is_empty() { 0 } else { sweeps };
+        self.run(state, nodes, |solver, state| {
+            (0..sweeps)
+                .for_each(|_| solver.sweep(state, Kinds { stretch: false, bind: true, volume: false }));
+        });
+    }
+
+    /// Runs `work` on the nodes in the solver's order.
+    fn run(
+        &self,
+        state: &mut SolverState,
+        nodes: &mut [Node],
+        work: impl FnOnce(&Self, &mut SolverState) + Send,
+    ) {
+        parallel::within(|| {
+            state.take_nodes(self, nodes);
+            work(self, state);
+            state.give_nodes(self, nodes);
+        });
+    }
+
+    /// Projects each constraint of these kinds once.
+    fn sweep(&self, state: &mut SolverState, kinds: Kinds) {
+        for parity in 0..2 {
+            self.half_sweep(state, kinds, parity);
+        }
+    }
+
+    /// Every second slab, each with the nodes of the next.
+    fn half_sweep(&self, state: &mut SolverState, kinds: Kinds, parity: usize) {
+        let SolverState { stretch, volume, bind, nodes, .. } = state;
+        let (stretch, stretch_multipliers) = stretch.parts();
+        let (volume, volume_multipliers) = volume.parts();
+        let whole = Span {
+            slab: 0,
+            nodes,
+            stretch: stretch_multipliers,
+            volume: volume_multipliers,
+            bind: &mut bind.multipliers,
+        };
+        let slab_of = |part: usize| (2 * part + parity).min(self.slabs);
+        let (_, whole) = whole.cut(self, slab_of(0));
+        let parts = (self.slabs - slab_of(0)).div_ceil(2);
+        let cut = |span, part| Span::cut(span, self, slab_of(part));
+        parallel::for_each_part(0..parts, whole, cut, |part, span| {
+            let slab = slab_of(part);
+            if kinds.stretch {
+                let mut task = stretch.task(&self.stretch, slab, span.stretch);
+                match self.kernels {
+                    // SAFETY: the path was found available when the solver was made, and the constraints packed for it;
+                    // they are on nodes of this slab and the next, which the span holds; the numbers are the slab's.
+                    Some(kernels) => unsafe { (kernels.stretch)(&mut task, span.nodes) },
+                    None => plain::stretch(&mut task, span.nodes),
+                }
+            }
+            if kinds.bind {
+                let own = self.places.slab(slab);
+                let (nodes, multipliers) =
+                    (&mut span.nodes[..own.len()], own_multipliers(span.bind, own.len()));
+                let mut binds =
+                    Binds { points: &bind.points[own.clone()], stiffness: &bind.stiffness[own], multipliers };
+                match self.kernels {
+                    // SAFETY: as above; a slab's places are whole batches.
+                    Some(kernels) => unsafe { (kernels.bind)(&mut binds, nodes) },
+                    None => plain::bind(&mut binds, nodes),
+                }
+            }
+            if kinds.volume {
+                let mut task = volume.task(&self.volume, slab, span.volume);
+                match self.kernels {
+                    // SAFETY: as for stretch.
+                    Some(kernels) => unsafe { (kernels.volume)(&mut task, span.nodes) },
+                    None => plain::volume(&mut task, span.nodes),
+                }
+            }
+        });
+    }
+
+    /// The mean of `|C|` over its target, of all stretch and volume constraints.
+    ///
+    /// # Panics
+    /// As [`Solver::solve`].
+    pub fn residual(&self, state: &mut SolverState, nodes: &[Node]) -> f32 {
+        self.judge(state, nodes, true, 0.0);
+        let mut sum = 0.0;
+        for slab in &state.sums {
+            slab.errors.iter().for_each(|error| sum += error);
+        }
+        (sum / (self.edges() + self.tets()) as f64) as f32
+    }
+
+    /// Counts the tets whose volume is at most this share of its target, and looks for nodes that are no numbers.
+    ///
+    /// # Panics
+    /// As [`Solver::solve`].
+    pub fn check(&self, state: &mut SolverState, nodes: &[Node], share: f32) -> Check {
+        self.judge(state, nodes, false, share);
+        let counted: usize = state.sums.iter().map(|slab| slab.flat).sum();
+        // Fillers are all flat.
+        let fillers = self.volume.slots() - self.tets();
+        Check { flat: counted - fillers, finite: state.sums.iter().all(|slab| slab.finite) }
+    }
+
+    /// Fills in the sums of each slab.
+    fn judge(&self, state: &mut SolverState, nodes: &[Node], with_stretch: bool, share: f32) {
+        parallel::within(|| {
+            state.take_nodes(self, nodes);
+            let SolverState { stretch, volume, nodes, sums, .. } = state;
+            let (stretch, _) = stretch.parts();
+            let (volume, _) = volume.parts();
+            let nodes = &nodes[..];
+            parallel::for_each_chunk_mut(sums, 1, |slab, sums| {
+                let window = &nodes[self.places.starts[slab] as usize..];
+                let task = volume.task(&self.volume, slab, &mut []);
+                let mut found = match self.kernels {
+                    // SAFETY: as for sweeps; the window holds the slab's nodes, the next's and more.
+                    Some(kernels) => unsafe { (kernels.judge_volume)(&task, window, share) },
+                    None => plain::judge_volume(&task, window, share),
+                };
+                if with_stretch {
+                    let task = stretch.task(&self.stretch, slab, &mut []);
+                    let edges = match self.kernels {
+                        // SAFETY: as above.
+                        Some(kernels) => unsafe { (kernels.judge_stretch)(&task, window, share) },
+                        None => plain::judge_stretch(&task, window, share),
+                    };
+                    (0..BATCH).for_each(|lane| found.errors[lane] += edges.errors[lane]);
+                }
+                let own = &window[..self.places.slab(slab).len()];
+                // As integers, numbers without their sign are in order, and what is none is above all.
+                let largest = own.iter().flatten().fold(0, |m: u32, x| m.max(x.to_bits() & 0x7fff_ffff));
+                found.finite = largest < f32::INFINITY.to_bits();
+                sums[0] = found;
+            });
+        });
+    }
+}
+
+/// The multipliers of a slab's own nodes; none of none.
+fn own_multipliers(multipliers: &mut [f32], count: usize) -> &mut [f32] {
+    let count = count.min(multipliers.len());
+    &mut multipliers[..count]
+}
+
+/// Numbers from index `from` on, cut at index `to`.
+fn split_at(numbers: &mut [f32], from: usize, to: usize) -> ((usize, &mut [f32]), (usize, &mut [f32])) {
+    let (before, after) = numbers.split_at_mut(to - from);
+    ((from, before), (to, after))
+}
+
+/// What a sweep changes, from a slab on. Multipliers are empty where there is stiffness.
+struct Span<'a> {
+    slab: usize,
+    nodes: &'a mut [Node],
+    stretch: &'a mut [f32],
+    volume: &'a mut [f32],
+    bind: &'a mut [f32],
+}
+
+impl<'a> Span<'a> {
+    /// What lies before a slab, and what lies from it on.
+    fn cut(self, solver: &Solver, slab: usize) -> (Self, Self) {
+        fn split<'a, T>(
+            data: &'a mut [T],
+            starts: &[u32],
+            from: usize,
+            to: usize,
+            each: usize,
+        ) -> [&'a mut [T]; 2] {
+            let at = (starts[to] - starts[from]) as usize * each;
+            let (before, after) = data.split_at_mut(at.min(data.len()));
+            [before, after]
+        }
+        let from = self.slab;
+        let nodes = split(self.nodes, &solver.places.starts, from, slab, 1);
+        let stretch = split(self.stretch, &solver.stretch.starts, from, slab, BATCH);
+        let volume = split(self.volume, &solver.volume.starts, from, slab, BATCH);
+        let bind = split(self.bind, &solver.places.starts, from, slab, 1);
+        let span =
+            |slab, nodes: &'a mut [Node], stretch, volume, bind| Self { slab, nodes, stretch, volume, bind };
+        let ([n, n2], [s, s2], [v, v2], [b, b2]) = (nodes, stretch, volume, bind);
+        (span(from, n, s, v, b), span(slab, n2, s2, v2, b2))
+    }
+}
