@@ -79,7 +79,11 @@ Examples:
   pliant picture character.glb --show tets --view side -o inside.png")]
     Tets(TetsArgs),
     /// Time the kernels: the scalar reference beside the real path, in one run, best of several.
-    #[command(after_help = "Example: pliant bench --method lbs --sizes 34594,200000 --threads 1,2")]
+    #[command(after_help = "\
+Examples:
+  pliant bench --method lbs --sizes 34594,200000 --threads 1,2
+  pliant bench --method position --sizes 14000,90000 --iterations 12
+  pliant bench --method position --body body.mesh")]
     Bench(BenchArgs),
     /// Print a shell completion script.
     #[command(after_help = "Example: pliant completions bash > /etc/bash_completion.d/pliant")]
@@ -314,9 +318,19 @@ pub(crate) struct BenchArgs {
     /// A method, `embed` (the skin from its tets) or `tets` (the tets from a skin) (default: all).
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES.into_iter().chain([EMBED, TETS])))]
     pub(crate) method: Option<String>,
-    /// Sizes in vertices; of `tets`, in tets (default: 8620,24461,34594,200000; 7000,90000).
+    /// Sizes in vertices; of `tets` and `position`, in tets (default: 8620,24461,34594,200000; 7000,90000;
+    /// 5000,14000,90000).
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = |t: &str| whole(t, 1, 20_000_000))]
     pub(crate) sizes: Option<Vec<usize>>,
+    /// Solver iterations of `position`, which is a tick's projection on a bar of tets that is bent and twisted.
+    #[arg(long, default_value = "12", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) iterations: u32,
+    /// Tets for `position` in place of bars: .mesh, .meshb, .node/.ele, .msh or .veg.
+    #[arg(long, value_name = "FILE", conflicts_with = "sizes", value_parser = |p: &str| ending(p, &["mesh", "meshb", "node", "ele", "msh", "veg"]))]
+    pub(crate) body: Option<PathBuf>,
+    /// Write the bodies of `position`, at rest and bent, to a folder, for others to be measured with.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
     /// Machine-readable.
     #[arg(long)]
     pub(crate) json: bool,
