@@ -4,7 +4,7 @@ use crate::command::bench::{EMBED, TETS};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pliant::body::Fineness;
-use pliant::method::NAMES;
+use pliant::method::{NAMES, Preset};
 use pliant::{simd, zoo};
 use std::path::PathBuf;
 
@@ -60,6 +60,7 @@ Examples:
   pliant bake character.glb -o soft.glb --report report.html
   pliant bake character.glb --clip Run --method dqs --fps 60 -o run.npz
   pliant bake character.glb --clip Walk --loop -o walk.glb
+  pliant bake character.glb --config soft.toml --preset muscle -o soft.glb
   pliant bake body.obj --skeleton body.mhskel --weights-file body.mhw -o body.glb
   pliant bake elephant.obj --skeleton elephant.tgf --motion elephant-anim.dmat -o elephant.glb
   pliant bake walk.bvh -o walk.glb")]
@@ -68,7 +69,8 @@ Examples:
     #[command(after_help = "\
 Examples:
   pliant picture character.glb --clip 0 --time 0.5 --view side --heat stretch -o p.png
-  pliant picture character.glb --show tets --cut x=0.4 -o inside.png")]
+  pliant picture character.glb --show tets --cut x=0.4 -o inside.png
+  pliant picture character.glb --method position --clip 0 --time 50% --show tets -o moved.png")]
     Picture(PictureArgs),
     /// Fill a skin with tets: the body that soft flesh needs, and how good it is.
     #[command(after_help = "\
@@ -85,6 +87,9 @@ Examples:
   pliant bench --method position --sizes 14000,90000 --iterations 12
   pliant bench --method position --body body.mesh")]
     Bench(BenchArgs),
+    /// Print the JSON schema of settings files.
+    #[command(after_help = "Example: pliant schema > pliant.schema.json")]
+    Schema,
     /// Print a shell completion script.
     #[command(after_help = "Example: pliant completions bash > /etc/bash_completion.d/pliant")]
     Completions {
@@ -151,6 +156,44 @@ impl FinenessArgs {
     }
 }
 
+/// How flesh is to behave.
+#[derive(Args)]
+pub(crate) struct SettingsArgs {
+    /// How to deform (default: as --config says, else lbs).
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
+    pub(crate) method: Option<String>,
+    /// Settings: clock, stiffness, soft regions (`pliant schema` has all keys).
+    #[arg(long, value_name = "C.toml", value_parser = |p: &str| ending(p, &["toml"]))]
+    pub(crate) config: Option<PathBuf>,
+    /// Tissue of the whole body; regions of --config still count.
+    #[arg(long, value_enum, value_name = "TISSUE")]
+    pub(crate) preset: Option<PresetArg>,
+}
+
+/// Tissues that people know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PresetArg {
+    /// Follows the bones; joints keep their volume, nothing swings.
+    Firm,
+    /// Tense muscle: a short, small swing.
+    Muscle,
+    /// Belly and cheeks: two or three swings.
+    Fat,
+    /// Swings long and far.
+    Jelly,
+}
+
+impl From<PresetArg> for Preset {
+    fn from(preset: PresetArg) -> Self {
+        match preset {
+            PresetArg::Firm => Self::Firm,
+            PresetArg::Muscle => Self::Muscle,
+            PresetArg::Fat => Self::Fat,
+            PresetArg::Jelly => Self::Jelly,
+        }
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct TetsArgs {
     /// Skin: .glb, .gltf, .vrm, .obj (no skeleton needed), or sample:NAME.
@@ -195,9 +238,8 @@ pub(crate) struct InspectArgs {
 pub(crate) struct BakeArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// How to deform.
-    #[arg(long, default_value = "lbs", value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
-    pub(crate) method: String,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
     /// Motion: a name, an index from 0, or `all` (default: the first; the default pose where there is none).
     #[arg(long, value_name = "NAME|INDEX|all")]
     pub(crate) clip: Option<String>,
@@ -245,7 +287,7 @@ pub(crate) enum ViewArg {
 pub(crate) enum Show {
     /// The bones, over the skin.
     Skeleton,
-    /// The body's tets at rest, cut open; an OBJ needs no skeleton.
+    /// The body's tets, cut open: at rest (an OBJ needs no skeleton), or with --time those of a method that has tets.
     Tets,
 }
 
@@ -278,9 +320,8 @@ pub(crate) enum HeatArg {
 pub(crate) struct PictureArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// How to deform.
-    #[arg(long, default_value = "lbs", value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
-    pub(crate) method: String,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
     /// Motion: a name or an index from 0 (default: the first).
     #[arg(long, value_name = "NAME|INDEX")]
     pub(crate) clip: Option<String>,
@@ -365,15 +406,19 @@ impl BakeArgs {
 }
 
 impl PictureArgs {
+    /// The moment to show; none at rest.
+    pub(crate) fn moment(&self) -> Option<Moment> {
+        self.time.or(self.clip.is_some().then_some(Moment::Seconds(0.0)))
+    }
+
     fn misuse(&self) -> Option<String> {
         if self.show != Some(Show::Tets) {
             let tets_only = self.fineness.is_given() || self.cut.is_some();
             let message = || "--target, --cell and --cut go with --show tets".to_owned();
             return tets_only.then(message).or_else(|| self.input.misuse());
         }
-        let moves = self.clip.is_some() || self.time.is_some() || self.heat != HeatArg::None;
-        if moves {
-            return Some("--show tets is of the rest pose: leave out --clip, --time and --heat".to_owned());
+        if self.heat != HeatArg::None {
+            return Some("--show tets has no colours: leave out --heat".to_owned());
         }
         (self.input.tets.is_some() && self.fineness.is_given())
             .then(|| "--tets is a body as it is: leave out --target and --cell".to_owned())

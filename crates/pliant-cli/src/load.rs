@@ -1,11 +1,12 @@
 //! Any character file, opened one way.
 
 use crate::args::{Common, InputArgs};
-use crate::flesh::{self, Fleshed};
+use crate::flesh::{self, FROM_FILE, Fleshed};
 use crate::motion::DEFAULT_FPS;
 use crate::terminal::say;
 use anyhow::{Context, Result, anyhow, bail};
-use pliant::asset::Character;
+use pliant::asset::{Character, Painted, TetMesh};
+use pliant::method::{Deformer, Region};
 use pliant::zoo;
 use pliant_io::files::{Folder, NoFiles, read_limited};
 use pliant_io::gltf::Document;
@@ -52,10 +53,16 @@ pub(crate) struct Input {
     pub(crate) character: Character,
     /// Where its weights come from, in words.
     pub(crate) weights: &'static str,
+    /// Tets that were given for its body.
+    pub(crate) tets: Option<TetMesh>,
     pub(crate) document: Document,
     /// The files that the document may still refer to (images).
     pub(crate) files: Box<dyn Files>,
     pub(crate) warnings: Vec<Warning>,
+    /// Soft regions that the file describes.
+    pub(crate) regions: Vec<Region>,
+    /// What is painted on the skin and can be had from the document, by name.
+    pub(crate) paintable: Vec<String>,
 }
 
 impl Input {
@@ -87,7 +94,8 @@ impl Input {
                 let mut warnings = loaded.warnings;
                 let has_weights = loaded.summary.influences_max > 0;
                 let fleshed = flesh::weigh(loaded.character, has_weights, args, common, &mut warnings)?;
-                Ok(Self::new(name, fleshed, loaded.document, Box::new(files), warnings))
+                let input = Self::new(name, fleshed, loaded.document, Box::new(files), warnings);
+                Ok(Self { regions: loaded.regions, paintable: loaded.summary.painted, ..input })
             }
             Format::Bvh => {
                 let rigged = bvh::read(&bytes(path)?).and_then(bvh::stick_character).with_context(named)?;
@@ -112,6 +120,13 @@ impl Input {
         warn(&self.warnings, common);
     }
 
+    /// Says where tets were given that neither the weights nor the method have a use for.
+    pub(crate) fn unused_tets(&self, deformer: &dyn Deformer) -> Vec<String> {
+        let is_unused = self.tets.is_some() && self.weights == FROM_FILE && deformer.body().is_none();
+        let what = "--tets: they are not used: the weights are the file's own, and the method has no flesh";
+        if is_unused { vec![what.to_owned()] } else { vec![] }
+    }
+
     /// A character that has no glTF document gets one.
     fn from_character(
         character: Character,
@@ -134,8 +149,19 @@ impl Input {
         files: Box<dyn Files>,
         warnings: Vec<Warning>,
     ) -> Self {
-        let Fleshed { character, weights } = fleshed;
-        Self { name, character, weights, document, files, warnings }
+        let Fleshed { character, weights, tets } = fleshed;
+        let (regions, paintable) = (vec![], vec![]);
+        Self { name, character, weights, tets, document, files, warnings, regions, paintable }
+    }
+
+    /// Puts more paint on the character.
+    pub(crate) fn add_paint(mut self, paint: Vec<Painted>) -> Result<Self> {
+        if !paint.is_empty() {
+            let mut raw = self.character.into_raw();
+            raw.paint.extend(paint);
+            self.character = Character::new(raw)?;
+        }
+        Ok(self)
     }
 }
 

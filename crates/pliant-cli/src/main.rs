@@ -9,14 +9,17 @@ mod load;
 mod motion;
 mod picture;
 mod portrait;
+mod prepare;
 mod progress;
 mod report;
+mod settings;
 mod terminal;
 
 use anyhow::{Context, Result};
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use pliant::body::BodyError;
+use pliant::method::Settings;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -74,6 +77,10 @@ fn run(cli: Cli) -> Result<Outcome> {
         Command::Picture(args) => command::picture::run(args, common),
         Command::Tets(args) => command::tets::run(args, common),
         Command::Bench(args) => command::bench::run(args, common),
+        Command::Schema => {
+            writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&Settings::schema())?)?;
+            Ok(Outcome::Done)
+        }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "pliant", &mut script);

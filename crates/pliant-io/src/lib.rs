@@ -12,6 +12,7 @@ pub mod obj;
 mod problem;
 mod refusal;
 pub mod rigging;
+pub mod settings;
 pub mod tet;
 mod text;
 

@@ -7,7 +7,7 @@ pub mod tgf;
 use crate::obj::ObjMesh;
 use crate::text::{named, refused};
 use crate::{Problem, ReadError, Warning, bvh};
-use pliant::asset::{Character, Clip, Part, RawCharacter, Skeleton, Surface, Weights};
+use pliant::asset::{Character, Clip, Painted, Part, RawCharacter, Skeleton, Surface, Weights};
 use pliant::rig::weights::{self, BoneDistances, DistanceSettings, rest_size};
 
 /// A character made of files that are not one, and what was odd about them.
@@ -113,6 +113,7 @@ pub fn assemble(mesh: &ObjMesh, rig: Rig, given: Option<&FileWeights>) -> Result
         let sum = colors.iter().fold([0.0f64; 3], |s, c| [0, 1, 2].map(|i| s[i] + f64::from(c[i])));
         sum.map(|s| (s / colors.len().max(1) as f64).clamp(0.0, 1.0) as f32)
     });
+    let paint = mesh.colors.as_deref().map_or(Vec::new(), |colors| painted(colors, &mut warnings));
     let part = Part {
         name: mesh.groups.first().filter(|_| mesh.groups.len() == 1).map_or(String::new(), |g| named(g)),
         mesh: 0,
@@ -129,8 +130,22 @@ pub fn assemble(mesh: &ObjMesh, rig: Rig, given: Option<&FileWeights>) -> Result
         weights,
         morphs: Vec::new(),
         clips: rig.clips,
+        paint,
     });
     Ok(Rigged { character: character.map_err(refused("character"))?, warnings })
+}
+
+/// The channels of vertex colours, by the names that glTF would give them.
+fn painted(colors: &[[f32; 3]], warnings: &mut Vec<Warning>) -> Vec<Painted> {
+    let beyond = colors.iter().flatten().filter(|c| !(0.0..=1.0).contains(*c)).count();
+    if beyond > 0 {
+        warnings.push(Warning::new("surface", "a colour beyond 0 to 1 is cut to that", beyond));
+    }
+    let channel = |(k, name): (usize, &str)| Painted {
+        name: format!("COLOR_0.{name}"),
+        values: colors.iter().map(|color| color[k].clamp(0.0, 1.0)).collect(),
+    };
+    ["r", "g", "b"].into_iter().enumerate().map(channel).collect()
 }
 
 /// Weights that sum to one; vertices without any are bound to the nearest bone.

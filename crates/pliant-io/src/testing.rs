@@ -114,6 +114,7 @@ pub(crate) fn sample() -> Character {
             Clip::new("smile".into(), vec![smile]),
             Clip::new(String::new(), vec![]),
         ],
+        paint: vec![],
     })
     .unwrap()
 }

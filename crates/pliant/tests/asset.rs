@@ -55,6 +55,7 @@ fn quad(loose: bool) -> RawCharacter {
         weights,
         morphs: vec![],
         clips: vec![],
+        paint: vec![],
     }
 }
 

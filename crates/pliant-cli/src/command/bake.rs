@@ -8,14 +8,15 @@ use crate::args::{BakeArgs, Common};
 use crate::drive::{CLOSED, Cycle, Drive, Sink, milliseconds};
 use crate::load::{self, Input};
 use crate::motion::{self, Schedule};
+use crate::prepare::prepare;
 use crate::progress::Progress;
 use crate::report;
+use crate::settings::{Task, Wishes};
 use crate::terminal::{say, shown};
 use anyhow::{Context, Result, ensure};
 use pliant::asset::Clip;
 use pliant::measure::{Judge, Options, TetJudge};
-use pliant::method::{self, Shape};
-use pliant::simd;
+use pliant::method::Shape;
 use pliant_io::Warning;
 use pliant_io::files::{ReadyFile, WholeFile, commit};
 use record::{Circumstances, Record};
@@ -33,7 +34,8 @@ struct Take {
 }
 
 pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
-    let input = Input::open(&args.input, common)?;
+    let wishes = Wishes::read(&args.settings)?;
+    let Task { input, settings, method } = wishes.on(Input::open(&args.input, common)?)?;
     input.warn(common);
     let takes = takes(&input, args, common)?;
     let mut writer = Writer::create(&input, &takes, args, common)?;
@@ -44,16 +46,17 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     let report_file = report_file.transpose()?;
 
     let started = Instant::now();
-    let path = common.simd.unwrap_or_else(simd::Path::best);
-    let deformer = method::prepare_default(&args.method, &input.character, path)?;
+    let deformer = prepare(&method, &settings, &input, common)?;
     let deformer = &*deformer;
     let mut about = Circumstances {
+        method,
         prepare_ms: milliseconds(started),
         preroll_ms: 0.0,
         cycles: vec![],
         warnings: input.warnings.iter().map(ToString::to_string).collect(),
     };
-    let mut odd = deformer.warnings().to_vec();
+    let mut odd = input.unused_tets(deformer);
+    odd.extend(deformer.warnings().iter().cloned());
 
     let steps = takes.iter().map(|take| Drive::steps(deformer, &take.schedule)).sum();
     let mut progress = Progress::new("preparing", steps, common.quiet);

@@ -6,6 +6,7 @@ use crate::load::{self, Format, Input};
 use crate::terminal;
 use anyhow::{Context, Result};
 use pliant_io::files::Folder;
+use pliant_io::gltf::RegionSummary;
 use pliant_io::{Warning, bvh, gltf, obj};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -84,10 +85,15 @@ fn rigged(input: &Input) -> Value {
         "influences_max": character.weights().max_influences(),
         "morphs": character.morphs().len(),
         "clips": clips,
+        "painted": character.paint().iter().map(|p| &p.name).collect::<Vec<_>>(),
+        "soft_regions": RegionSummary::all(character, &input.regions),
         "bakeable": true,
     });
     with_warnings(about, &input.warnings)
 }
+
+/// Items of a list within a line.
+const LISTED: usize = 16;
 
 /// The same for people: one fact a line, lists short.
 pub(super) fn print(out: &mut impl Write, about: &Value, depth: usize) -> std::io::Result<()> {
@@ -121,9 +127,16 @@ fn one_line(value: &Value) -> String {
         Value::String(text) => terminal::one_line(text),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
-        Value::Array(list) => list.iter().map(one_line).collect::<Vec<_>>().join(", "),
+        Value::Array(list) => {
+            let mut items: Vec<String> = list.iter().take(LISTED).map(one_line).collect();
+            if list.len() > LISTED {
+                items.push(format!("and {} more", list.len() - LISTED));
+            }
+            items.join(", ")
+        }
         Value::Object(map) => {
-            let facts = map.iter().filter(|(_, v)| !v.is_null());
+            let is_empty = |v: &Value| v.is_null() || v.as_array().is_some_and(Vec::is_empty);
+            let facts = map.iter().filter(|(_, v)| !is_empty(v));
             facts
                 .map(|(k, v)| format!("{} {}", k.replace('_', " "), one_line(v)))
                 .collect::<Vec<_>>()

@@ -48,6 +48,7 @@ pub fn stick_character(bvh: Bvh) -> Result<Rigged, ReadError> {
         weights,
         morphs: Vec::new(),
         clips: clip.into_iter().collect(),
+        paint: Vec::new(),
     });
     Ok(Rigged { character: character.map_err(refused("body"))?, warnings })
 }

@@ -3,14 +3,15 @@
 use super::accessor::{Elements, Raw, Store};
 use super::document::PartSource;
 use super::json::{Map, Whole};
-use super::motion;
 use super::schema::{Component, Primitive, Root};
 use super::skin::{Rig, SkinRig};
 use super::tree::Tree;
+use super::{motion, paint, springs};
 use crate::text::named;
 use crate::{Problem, ReadError, Warning};
 use glam::{DMat3, Vec3};
 use pliant::asset::{Bone, Character, Morph, Part, RawCharacter, Surface, Weights};
+use pliant::method::{Region, SOFTNESS};
 
 /// Vertices (and triangles, morph offsets, animated numbers) allowed beyond the size in bytes of the file and what it
 /// refers to: a small file may show one mesh many times, but not fill the memory (some 150 bytes a vertex).
@@ -25,6 +26,8 @@ pub(crate) struct Built {
     pub(crate) character: Character,
     /// Whether the file has a weight for any vertex.
     pub(crate) has_weights: bool,
+    /// Soft regions that the file describes.
+    pub(crate) regions: Vec<Region>,
     pub(crate) parts: Vec<PartSource>,
     pub(crate) joint_nodes: Vec<usize>,
     pub(crate) clip_animations: Vec<usize>,
@@ -125,6 +128,7 @@ pub(crate) fn build(
     let asset = |place: &'static str| move |e: pliant::asset::AssetError| Problem::new(place, e.to_string());
     let normals = skin.normals.iter().any(|&n| n != Vec3::ZERO).then_some(skin.normals);
     let surface = Surface::new(skin.positions, normals, skin.triangles).map_err(asset("meshes"))?;
+    let regions = springs::regions(root, tree, &rig, warnings);
     let clips = motion::clips(root, store, &rig.joint_of_node, &morphs_of_node)?;
     let character = Character::new(RawCharacter {
         skeleton: rig.skeleton,
@@ -134,9 +138,11 @@ pub(crate) fn build(
         weights,
         morphs: skin.morphs,
         clips,
+        paint: paint::read(root, store, &skin.sources, SOFTNESS, warnings)?.into_iter().collect(),
     });
     Ok(Built {
         has_weights,
+        regions,
         character: character.map_err(asset(""))?,
         parts: skin.sources,
         joint_nodes: rig.joint_nodes,

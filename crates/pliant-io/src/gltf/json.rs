@@ -2,6 +2,7 @@
 
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -196,8 +197,47 @@ impl<'de> Deserialize<'de> for AnyObject {
     }
 }
 
-/// Extensions that are not read: each must at least be an object.
-pub(crate) type Extensions<'a> = Map<'a, AnyObject>;
+/// Extensions of the whole file: each must be an object. Those of VRM are kept as text, to be read when all else is
+/// known to be sound.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RootExtensions<'a> {
+    /// `VRMC_springBone` (VRM 1.0).
+    pub(crate) spring_bone: Option<&'a RawValue>,
+    /// `VRM` (0.x).
+    pub(crate) vrm: Option<&'a RawValue>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for RootExtensions<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = RootExtensions<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut extensions = RootExtensions::default();
+                while let Some(name) = map.next_key::<Str<'de>>()? {
+                    let kept = match &*name {
+                        "VRMC_springBone" => &mut extensions.spring_bone,
+                        "VRM" => &mut extensions.vrm,
+                        _ => {
+                            map.next_value::<AnyObject>()?;
+                            continue;
+                        }
+                    };
+                    let text = map.next_value::<&'de RawValue>()?;
+                    if !text.get().starts_with('{') {
+                        return Err(A::Error::custom(format_args!("the extension {} is no object", &*name)));
+                    }
+                    *kept = Some(text);
+                }
+                Ok(extensions)
+            }
+        }
+        from.deserialize_map(Object)
+    }
+}
 
 /// What `mesh.extras.targetNames` holds, if it holds that; `extras` may be anything at all.
 #[derive(Debug, Clone, Default)]

@@ -12,11 +12,13 @@ mod look;
 mod meshopt;
 mod motion;
 mod out;
+mod paint;
 mod place;
 mod props;
 mod read;
 mod schema;
 mod skin;
+mod springs;
 mod summary;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -30,7 +32,7 @@ pub use document::Document;
 pub use look::{LookImage, Looks, PartLook};
 pub use props::Prop;
 pub use read::{Loaded, inspect, read};
-pub use summary::{ClipSummary, Images, SkinSummary, Summary};
+pub use summary::{ClipSummary, Images, RegionSummary, SkinSummary, Summary};
 pub(crate) use write::mesh_name;
 pub use write::write_character;
 

@@ -5,11 +5,12 @@ use super::document::{Bytes, Document};
 use super::glb::{self, Container};
 use super::place::path_at;
 use super::schema::Root;
-use super::summary::{self, Summary};
+use super::summary::{self, RegionSummary, Summary};
 use super::tree::Tree;
-use super::{buffers, data, validate};
+use super::{buffers, data, paint, validate};
 use crate::{Files, Problem, ReadError, Warning};
 use pliant::asset::Character;
+use pliant::method::Region;
 
 /// A character read from a glTF file, the file itself, and what was odd about it.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub struct Loaded {
     pub summary: Summary,
     /// What was mended or passed over.
     pub warnings: Vec<Warning>,
+    /// Soft regions that the file describes: the springs of a VRM.
+    pub regions: Vec<Region>,
 }
 
 /// Reads a `.glb`, `.gltf` or `.vrm` with at least one skinned mesh. `files` finds what it refers to.
@@ -42,7 +45,7 @@ pub fn read(file: Vec<u8>, files: &dyn Files) -> Result<Loaded, ReadError> {
         joint_nodes: built.joint_nodes,
         clip_animations: built.clip_animations,
     };
-    Ok(Loaded { character: built.character, document, summary, warnings })
+    Ok(Loaded { character: built.character, document, summary, warnings, regions: built.regions })
 }
 
 /// Says what is in a file, even in one without a skin. An error where the file is not valid.
@@ -100,6 +103,10 @@ fn open(file: &[u8], files: &dyn Files) -> Result<Opened, ReadError> {
         if summary.bakeable { Some(build::build(&root, &tree, &store, &mut warnings)?) } else { None };
     if let Some(built) = built.as_ref().filter(|b| b.has_weights) {
         summary.influences_max = built.character.weights().max_influences();
+    }
+    if let Some(built) = &built {
+        summary.painted = paint::names(&root);
+        summary.soft_regions = RegionSummary::all(&built.character, &built.regions);
     }
     summary.warnings = warnings.iter().map(ToString::to_string).collect();
     Ok(Opened { container, buffers, decoded, summary, warnings, built, blocker })

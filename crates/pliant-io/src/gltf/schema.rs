@@ -1,6 +1,6 @@
 //! The objects of a glTF 2.0 file, as far as Pliant reads them.
 
-use super::json::{AnyObject, Extensions, List, Map, MeshExtras, Numbers, Str, Whole};
+use super::json::{AnyObject, List, Map, MeshExtras, Numbers, RootExtensions, Str, Whole};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
@@ -13,9 +13,8 @@ pub(crate) struct Root<'a> {
     pub(crate) extensions_used: Vec<Str<'a>>,
     #[serde(borrow, default)]
     pub(crate) extensions_required: Vec<Str<'a>>,
-    /// Not used, but must be objects.
-    #[serde(borrow, default, rename = "extensions")]
-    pub(crate) _extensions: Extensions<'a>,
+    #[serde(borrow, default)]
+    pub(crate) extensions: RootExtensions<'a>,
     pub(crate) scene: Option<Whole>,
     #[serde(default)]
     pub(crate) scenes: List<Scene>,

@@ -4,6 +4,8 @@ use super::accessor::Store;
 use super::buffers::{NAME, Uri, shorten, uri};
 use super::schema::Root;
 use crate::{Files, Problem, Warning};
+use pliant::asset::Character;
+use pliant::method::{Place, Region, Settings, Tissue};
 use serde::Serialize;
 use std::io::ErrorKind;
 
@@ -40,6 +42,10 @@ pub struct Summary {
     pub extensions_used: Vec<String>,
     /// Extensions that the file cannot do without.
     pub extensions_required: Vec<String>,
+    /// What is painted on the skin, by the names that settings have for it.
+    pub painted: Vec<String>,
+    /// Soft regions where settings name none: springs of a VRM, and painted `_SOFTNESS`.
+    pub soft_regions: Vec<RegionSummary>,
     /// How many materials.
     pub materials: usize,
     /// Where the images are.
@@ -70,6 +76,37 @@ pub struct ClipSummary {
     pub seconds: f64,
     /// How many channels it has.
     pub channels: usize,
+}
+
+/// A soft region that a file brings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RegionSummary {
+    /// What it is called.
+    pub name: String,
+    /// The joints whose weights it follows; none where it is painted.
+    pub joints: Vec<String>,
+    /// How far the flesh follows its own inertia, 0 to 1.
+    pub softness: f64,
+    /// Times the method's stretch stiffness.
+    pub stretch: f64,
+    /// Times the method's bind stiffness.
+    pub bind: f64,
+    /// Rate at which motion against the bones is lost.
+    pub damping: f64,
+}
+
+impl RegionSummary {
+    /// All that a character brings, given what its file describes.
+    pub fn all(character: &Character, described: &[Region]) -> Vec<Self> {
+        let mut settings = Settings::default();
+        settings.add_regions_of(character, described.to_vec());
+        let summed = settings.regions.into_iter().map(|region| {
+            let Tissue { softness, stretch, bind, damping, .. } = region.resolved();
+            let joints = if let Place::Weights(joints) = region.on { joints } else { Vec::new() };
+            Self { name: region.name, joints, softness, stretch, bind, damping }
+        });
+        summed.collect()
+    }
 }
 
 /// Where the images of a file are.

@@ -110,6 +110,7 @@ pub(crate) fn stand_in(document: &Document) -> Character {
         weights: Weights::new(&vec![vec![(0, 1.0)]; count as usize], 1).unwrap(),
         morphs: Vec::new(),
         clips: vec![clip; document.clip_animations.len()],
+        paint: Vec::new(),
     })
     .unwrap()
 }

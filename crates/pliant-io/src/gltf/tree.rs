@@ -117,6 +117,11 @@ impl Tree {
         self.span[above].contains(&self.span[node].start)
     }
 
+    /// A node and all under it, itself first. Nothing where there are problems.
+    pub(crate) fn under(&self, node: usize) -> &[usize] {
+        self.order.get(self.span[node].clone()).unwrap_or(&[])
+    }
+
     /// Whether the nodes are all in one tree.
     pub(crate) fn are_together(&self, mut nodes: impl Iterator<Item = usize>) -> bool {
         let Some(first) = nodes.next() else { return true };

@@ -5,6 +5,7 @@ use super::buffers::{NAME, shorten};
 use super::schema::{Accessor, Component, Kind, Primitive, Root};
 use super::tree::Tree;
 use crate::{Problem, Warning};
+use pliant::method::SOFTNESS;
 
 /// What the standard calls buffer view targets.
 const VERTEX_TARGET: usize = 34962;
@@ -16,7 +17,7 @@ const MAX_ATTRIBUTES: usize = 256;
 /// What accessors are used for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Uses {
-    /// Positions, normals, joints, weights, and morphs of them.
+    /// Positions, normals, joints, weights, softness, and morphs of them.
     pub(crate) shape: bool,
     /// Texture coordinates, colours, tangents and attributes of the file's own.
     pub(crate) decor: bool,
@@ -518,7 +519,10 @@ impl Check<'_, '_> {
                 continue;
             }
             let skinning = numbered(name, "JOINTS").or(numbered(name, "WEIGHTS"));
-            let shape = matches!(&**name, "POSITION" | "NORMAL") || skinning.is_some();
+            let scalar = root.accessors.get(index.0).is_some_and(|a| a.kind == Kind::Scalar);
+            let shape = matches!(&**name, "POSITION" | "NORMAL")
+                || skinning.is_some()
+                || (&**name == SOFTNESS && scalar);
             let known = shape
                 || &**name == "TANGENT"
                 || name.starts_with('_')

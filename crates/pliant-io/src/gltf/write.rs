@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A rigged GLB: joints as nodes, one skinned node and mesh per `Part::mesh` with a primitive per part, weights, bind
-/// matrices, normals, flat colours, morphs and clips. Reading it gives the character back.
+/// matrices, normals, flat colours, morphs, clips, and what is painted under names that start with `_`. Reading it gives
+/// the character back; painted attributes but `_SOFTNESS` when asked for.
 ///
 /// End sites become plain nodes below their joints; joints without a common root get one, as glTF asks.
 pub fn write_character(character: &Character) -> Result<Vec<u8>, WriteError> {
@@ -252,6 +253,12 @@ impl File {
             attributes.insert("NORMAL".into(), normals.into());
         }
         self.weights(character, vertices.clone(), skin, &mut attributes);
+        // Names that glTF leaves to everyone; colours would tint the skin.
+        for painted in character.paint().iter().filter(|p| p.name.starts_with('_')) {
+            let view = self.view(&float_bytes(&painted.values[vertices.clone()]), Some(VERTICES));
+            let values = self.accessor(Accessor::new(view, F32, "SCALAR", vertices.len()));
+            attributes.insert(painted.name.clone(), values.into());
+        }
         let mut primitive = json!({"attributes": attributes, "material": self.material(part.color)});
         if !corners.is_empty() {
             primitive["indices"] = self.indices(&corners, vertices.len()).into();

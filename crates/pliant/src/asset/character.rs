@@ -45,6 +45,15 @@ pub struct Morph {
     pub default_weight: f32,
 }
 
+/// A number painted on every vertex: how soft the artist wants it, or a channel of a colour.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Painted {
+    /// Its name: the file's attribute, such as `_SOFTNESS`, with a channel where it has several: `COLOR_0.r`.
+    pub name: String,
+    /// One number for each vertex of the surface, 0 to 1.
+    pub values: Vec<f32>,
+}
+
 /// A character before it is checked: see [`Character::new`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawCharacter {
@@ -62,6 +71,8 @@ pub struct RawCharacter {
     pub morphs: Vec<Morph>,
     /// Motions.
     pub clips: Vec<Clip>,
+    /// What is painted on the skin.
+    pub paint: Vec<Painted>,
 }
 
 /// A rigged character: skeleton, skin, weights, blend shapes and motions, checked against each other.
@@ -133,6 +144,15 @@ impl Character {
                 return Err(AssetError::NotFinite { what: "offset of morph", index });
             }
         }
+        for (index, painted) in raw.paint.iter().enumerate() {
+            length("painted vertices", vertices, painted.values.len())?;
+            if !painted.values.iter().all(|v| (0.0..=1.0).contains(v)) {
+                return Err(AssetError::Paint { index, why: "is not a number from 0 to 1 everywhere" });
+            }
+            if raw.paint[..index].iter().any(|p| p.name == painted.name) {
+                return Err(AssetError::Paint { index, why: "has the name of another" });
+            }
+        }
         for clip in &raw.clips {
             for (index, channel) in clip.channels().iter().enumerate() {
                 let width = match channel.target {
@@ -189,6 +209,11 @@ impl Character {
     /// Motions.
     pub fn clips(&self) -> &[Clip] {
         &self.0.clips
+    }
+
+    /// What is painted on the skin.
+    pub fn paint(&self) -> &[Painted] {
+        &self.0.paint
     }
 
     /// Gives up the checks, to change something and check again.

@@ -72,6 +72,14 @@ pub enum AssetError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A painted attribute that is none.
+    #[error("painted attribute {index} {why}")]
+    Paint {
+        /// Which one.
+        index: usize,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// A tet whose four nodes lie in one plane.
     #[error("tet {tet} is flat")]
     FlatTet {

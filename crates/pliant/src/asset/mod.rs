@@ -10,9 +10,9 @@ mod tets;
 mod weights;
 mod weld;
 
-pub use character::{Character, Morph, Part, RawCharacter, Slot};
-pub use clip::{Channel, Clip, Interpolation, Target, Track};
+pub use character::{Character, Morph, Painted, Part, RawCharacter, Slot};
 pub(crate) use clip::slerp;
+pub use clip::{Channel, Clip, Interpolation, Target, Track};
 pub use error::AssetError;
 pub use skeleton::{Bone, Joint, Local, Skeleton};
 pub use surface::Surface;

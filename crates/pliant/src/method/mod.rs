@@ -1,10 +1,16 @@
 //! The methods: each is prepared once from a character, then fed poses in time order, and writes the skin.
 
+mod check;
 mod dqs;
 mod lbs;
+mod names;
 mod position;
+mod regions;
 mod settings;
 
+pub use check::SettingsError;
+pub use names::nearest;
+pub use regions::{SOFTNESS, Tissue};
 pub use settings::{
     BodySettings, Model, Place, PositionSettings, Prediction, Preset, Region, Settings, SimulationSettings,
 };
@@ -46,6 +52,9 @@ pub enum PrepareError {
         /// The name asked for.
         name: String,
     },
+    /// A setting that cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// The skinning cannot be set up.
     #[error(transparent)]
     Skin(#[from] SkinError),
@@ -66,7 +75,7 @@ pub struct Setup<'a> {
     pub progress: &'a mut dyn FnMut(f32) -> bool,
 }
 
-/// Prepares a method for a character.
+/// Prepares a method for a character, once the settings are checked.
 pub fn prepare<'c>(
     name: &str,
     character: &'c Character,
@@ -74,7 +83,9 @@ pub fn prepare<'c>(
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
     let method = METHODS.iter().find(|m| m.0 == name);
     let (_, prepare) = method.ok_or_else(|| PrepareError::Unknown { name: name.to_owned() })?;
-    prepare(character, setup)
+    let Setup { path, settings, tets, progress } = setup;
+    settings.check()?;
+    prepare(character, Setup { path, settings: &settings.spelled_out(), tets, progress })
 }
 
 /// As [`prepare`], with all settings at their defaults.

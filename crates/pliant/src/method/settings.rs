@@ -3,11 +3,52 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What numbers may be: checked by [`Settings::check`], and said in the schema.
+pub(super) mod limits {
+    /// The lowest and the highest.
+    pub(crate) type Limits<T> = (T, T);
+
+    /// Regions, those that the character's file brings too.
+    pub(crate) const REGIONS: usize = 256;
+    pub(crate) const TETS: Limits<usize> = (50, 10_000_000);
+    pub(crate) const STEP: Limits<f64> = (1e-4, 0.1);
+    pub(crate) const ITERATIONS: Limits<u32> = (1, 1000);
+    pub(crate) const SWEEPS: Limits<u32> = (0, 1000);
+    pub(crate) const SUBSTEPS: Limits<u32> = (1, 100);
+    pub(crate) const PREROLL: Limits<f64> = (0.0, 60.0);
+    pub(crate) const GRAVITY: Limits<f64> = (-1000.0, 1000.0);
+    pub(crate) const UNIT: Limits<f64> = (1e-6, 1e6);
+    pub(crate) const TELEPORT: Limits<f64> = (0.1, 1e6);
+    /// Of a whole: 0 to 1.
+    pub(crate) const SHARE: Limits<f64> = (0.0, 1.0);
+    /// Times something else.
+    pub(crate) const TIMES: Limits<f64> = (0.0, 10.0);
+    pub(crate) const YOUNG: Limits<f64> = (1.0, 1e9);
+    /// At 0.5 nothing can be squeezed at all, which has no finite compliance.
+    pub(crate) const POISSON: Limits<f64> = (0.25, 0.499);
+    pub(crate) const DENSITY: Limits<f64> = (1.0, 1e5);
+    pub(crate) const DAMPING: Limits<f64> = (0.0, 1000.0);
+    pub(crate) const SECONDS: Limits<f64> = (0.0, 1e9);
+    /// Bone lengths.
+    pub(crate) const REACH: Limits<f64> = (0.0, 100.0);
+    /// In the character's units, as the next two.
+    pub(crate) const LENGTH: Limits<f64> = (1e-9, 1e12);
+    pub(crate) const FALLOFF: Limits<f64> = (0.0, 1e12);
+    pub(crate) const COORDINATE: Limits<f64> = (-1e12, 1e12);
+}
+
 /// Everything that can be set.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
+    /// The method by name, where it is not chosen otherwise.
+    pub method: Option<String>,
+    /// A tissue for the whole body: a region on all of it, before all others.
+    pub preset: Option<Preset>,
+    /// Whether soft regions that the character's file brings count: VRM springs, and painted `_SOFTNESS` where neither
+    /// `preset` nor `region` is set.
+    pub file_regions: bool,
     /// How fine the tet body is.
     pub body: BodySettings,
     /// Clock, iterations, gravity: what all simulated methods share.
@@ -19,14 +60,30 @@ pub struct Settings {
     pub regions: Vec<Region>,
 }
 
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            method: None,
+            preset: None,
+            file_regions: true,
+            body: BodySettings::default(),
+            simulation: SimulationSettings::default(),
+            position: PositionSettings::default(),
+            regions: Vec::new(),
+        }
+    }
+}
+
 /// How fine the tet body is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct BodySettings {
     /// About so many tets (default 8000).
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::TETS.0, max = limits::TETS.1)))]
     pub tets: Option<usize>,
     /// Lattice cells of this edge, in the character's units, in place of `tets`.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::LENGTH.0, max = limits::LENGTH.1)))]
     pub cell: Option<f64>,
 }
 
@@ -36,23 +93,30 @@ pub struct BodySettings {
 #[serde(deny_unknown_fields, default)]
 pub struct SimulationSettings {
     /// Seconds from tick to tick of the simulation's own clock, whatever the output rate.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::STEP.0, max = limits::STEP.1)))]
     pub step: f64,
     /// Solver iterations in a tick.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::ITERATIONS.0, max = limits::ITERATIONS.1)))]
     pub iterations: u32,
     /// Sweeps of the volume constraints alone after the last iteration.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SWEEPS.0, max = limits::SWEEPS.1)))]
     pub volume_sweeps: u32,
     /// Seconds, at most, to settle in the first pose before the first frame.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::PREROLL.0, max = limits::PREROLL.1)))]
     pub preroll: f64,
     /// Gravity in metres per second squared; where not set, 9.81 downwards in soft regions.
     pub gravity: Option<[f64; 3]>,
     /// Metres that one unit of the character is long; where not set, guessed for OBJ and BVH, 1 for glTF.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::UNIT.0, max = limits::UNIT.1)))]
     pub metres_per_unit: Option<f64>,
     /// A root that moves faster than this, in body lengths a second, has been cut to another place: velocities are
     /// dropped instead of throwing the flesh.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::TELEPORT.0, max = limits::TELEPORT.1)))]
     pub teleport: f64,
     /// What stiffness means.
     pub model: Model,
     /// Parts that a tick is cut into under [`Model::Compliance`].
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SUBSTEPS.0, max = limits::SUBSTEPS.1)))]
     pub substeps: u32,
 }
 
@@ -92,16 +156,22 @@ pub struct PositionSettings {
     /// Where nodes start from in a tick.
     pub prediction: Prediction,
     /// How much of their lengths edges keep, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SHARE.0, max = limits::SHARE.1)))]
     pub stretch: f64,
     /// How much of their volumes tets keep, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SHARE.0, max = limits::SHARE.1)))]
     pub volume: f64,
     /// How firmly nodes keep their distance from the bone, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SHARE.0, max = limits::SHARE.1)))]
     pub bind: f64,
     /// Under [`Model::Compliance`]: Young's modulus in pascals.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::YOUNG.0, max = limits::YOUNG.1)))]
     pub young: f64,
     /// Under [`Model::Compliance`]: Poisson's ratio, 0.25 to below 0.5.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::POISSON.0, max = limits::POISSON.1)))]
     pub poisson: f64,
     /// Kilograms per cubic metre.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::DENSITY.0, max = limits::DENSITY.1)))]
     pub density: f64,
 }
 
@@ -143,21 +213,28 @@ pub struct Region {
     pub name: String,
     /// Which part of the skin; the flesh between it and the nearest bone goes with it.
     pub on: Place,
-    /// A tissue that people know; what is set beside it counts more.
+    /// A tissue that people know (where none is named, fat); what is set beside it counts more.
     pub preset: Option<Preset>,
     /// How far the flesh follows its own inertia instead of the bones, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SHARE.0, max = limits::SHARE.1)))]
     pub softness: Option<f64>,
     /// Times the method's stretch stiffness.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::TIMES.0, max = limits::TIMES.1)))]
     pub stretch: Option<f64>,
     /// Times the method's volume stiffness.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::TIMES.0, max = limits::TIMES.1)))]
     pub volume: Option<f64>,
     /// Times the method's bind stiffness.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::TIMES.0, max = limits::TIMES.1)))]
     pub bind: Option<f64>,
     /// Share of the motion against the bones that is lost in a second, as a rate: `exp(-damping t)`.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::DAMPING.0, max = limits::DAMPING.1)))]
     pub damping: Option<f64>,
     /// Seconds of the clip from which on it is soft.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SECONDS.0, max = limits::SECONDS.1)))]
     pub start: Option<f64>,
     /// Seconds of the clip until which it is soft.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SECONDS.0, max = limits::SECONDS.1)))]
     pub end: Option<f64>,
 }
 
@@ -168,15 +245,20 @@ pub struct Region {
 pub enum Place {
     /// All of it.
     All,
-    /// A number painted on the file's vertices: `_SOFTNESS`, or a colour channel such as `COLOR_0.r`.
+    /// A number painted on the file's vertices: `_SOFTNESS`, another attribute of one number whose name starts with
+    /// `_`, or a colour channel such as `COLOR_0.r`.
     Painted(String),
     /// Skin around the bones of a joint: 1 as far as `reach` of the bone's length, 0 from `reach + falloff` on.
     Bone {
-        /// The joint's name.
+        /// The joint's name, or `#N` for the Nth of the skeleton, from 0 on.
         joint: String,
         /// Distance from the bone, in bone lengths, up to which skin is chosen wholly.
+        #[serde(default = "Place::default_reach")]
+        #[cfg_attr(feature = "schema", schemars(range(min = limits::REACH.0, max = limits::REACH.1)))]
         reach: f64,
         /// Over how many bone lengths more the choice fades.
+        #[serde(default = "Place::default_reach")]
+        #[cfg_attr(feature = "schema", schemars(range(min = limits::REACH.0, max = limits::REACH.1)))]
         falloff: f64,
     },
     /// A ball in the rest pose.
@@ -184,9 +266,11 @@ pub enum Place {
         /// Its middle.
         center: [f64; 3],
         /// Its radius.
+        #[cfg_attr(feature = "schema", schemars(range(min = limits::LENGTH.0, max = limits::LENGTH.1)))]
         radius: f64,
-        /// Over which length outside the choice fades.
-        falloff: f64,
+        /// Over which length outside the choice fades; half the radius where not set.
+        #[cfg_attr(feature = "schema", schemars(range(min = limits::FALLOFF.0, max = limits::FALLOFF.1)))]
+        falloff: Option<f64>,
     },
     /// A capsule in the rest pose.
     Capsule {
@@ -195,12 +279,21 @@ pub enum Place {
         /// The other.
         to: [f64; 3],
         /// Its radius.
+        #[cfg_attr(feature = "schema", schemars(range(min = limits::LENGTH.0, max = limits::LENGTH.1)))]
         radius: f64,
-        /// Over which length outside the choice fades.
-        falloff: f64,
+        /// Over which length outside the choice fades; half the radius where not set.
+        #[cfg_attr(feature = "schema", schemars(range(min = limits::FALLOFF.0, max = limits::FALLOFF.1)))]
+        falloff: Option<f64>,
     },
-    /// As much as the skin weights of these joints add up to.
+    /// As much as the skin weights of these joints add up to. Joints by name, or `#N`.
     Weights(Vec<String>),
+}
+
+impl Place {
+    /// Half a bone's length: a limb is about as thick.
+    fn default_reach() -> f64 {
+        0.5
+    }
 }
 
 /// Tissues that people know.
@@ -216,4 +309,12 @@ pub enum Preset {
     Fat,
     /// Swings long and far.
     Jelly,
+}
+
+#[cfg(feature = "schema")]
+impl Settings {
+    /// The JSON schema of a settings file.
+    pub fn schema() -> schemars::Schema {
+        schemars::schema_for!(Self)
+    }
 }

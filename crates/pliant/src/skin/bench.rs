@@ -69,6 +69,7 @@ pub fn bench_rig(vertices: usize, bones: usize, influences: usize) -> Result<Cha
         weights,
         morphs: Vec::new(),
         clips: Vec::new(),
+        paint: Vec::new(),
     })
 }
 

@@ -255,6 +255,7 @@ impl Figure {
             weights: Weights::new(&weights, self.pins.len())?,
             morphs: Vec::new(),
             clips: motions.iter().map(|m| m.clip(self)).collect::<Result<_, _>>()?,
+            paint: Vec::new(),
         })
     }
 

@@ -134,6 +134,7 @@ pub fn raw(
         weights: Weights::new(&per_vertex, joints.len()).unwrap(),
         morphs,
         clips: Vec::new(),
+        paint: Vec::new(),
     })
     .unwrap()
 }

@@ -47,6 +47,7 @@ pub(super) struct Record<'a> {
 
 /// What a report says beside what was measured.
 pub(super) struct Circumstances {
+    pub(super) method: String,
     pub(super) prepare_ms: f64,
     pub(super) preroll_ms: f64,
     pub(super) cycles: Vec<Cycle>,
@@ -131,7 +132,7 @@ impl<'a> Record<'a> {
         let run = Run {
             character: input.name.clone(),
             clip: Some(takes.iter().map(|t| &t.name[..]).collect::<Vec<_>>().join(", ")),
-            method: args.method.clone(),
+            method: about.method,
             weights: input.weights,
             fps: Some(takes[0].schedule.fps),
             takes: takes.iter().map(|t| (t.name.clone(), t.schedule.times.len())).collect(),

@@ -175,6 +175,7 @@ fn nothing_at_all_is_a_valid_file() {
         weights: Weights::new(&[], 0).unwrap(),
         morphs: vec![],
         clips: vec![Clip::new("none".into(), vec![])],
+        paint: vec![],
     });
     assert_valid(&[&write_character(&empty.unwrap()).unwrap()]);
 }
@@ -214,6 +215,7 @@ fn many_joints_and_vertices_need_wider_numbers() {
         .unwrap(),
         morphs: vec![],
         clips: vec![],
+        paint: vec![],
     };
     let bytes = write_character(&Character::new(raw).unwrap()).unwrap();
     assert_valid(&[&bytes]);

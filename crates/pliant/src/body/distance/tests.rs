@@ -188,9 +188,18 @@ fn character(mesh: &TetMesh, skeleton: Skeleton) -> Character {
     };
     let slots = slots(&skeleton);
     let weights = Weights::new(&vec![vec![(0, 1.0)]; surface.positions().len()], slots.len()).unwrap();
-    let (morphs, clips) = (Vec::new(), Vec::new());
-    Character::new(RawCharacter { skeleton, surface, parts: vec![part], slots, weights, morphs, clips })
-        .unwrap()
+    let (morphs, clips, paint) = (Vec::new(), Vec::new(), Vec::new());
+    Character::new(RawCharacter {
+        skeleton,
+        surface,
+        parts: vec![part],
+        slots,
+        weights,
+        morphs,
+        clips,
+        paint,
+    })
+    .unwrap()
 }
 
 fn weigh_whole(mesh: &TetMesh, character: &Character, kind: WeightKind) -> Weighed {

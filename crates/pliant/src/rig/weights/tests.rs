@@ -85,6 +85,7 @@ fn strip(xs: &[f32], skeleton: Skeleton, bound: impl Fn(f32) -> u16) -> Characte
         skeleton,
         morphs: Vec::new(),
         clips: Vec::new(),
+        paint: Vec::new(),
     })
     .unwrap()
 }

@@ -1,0 +1,101 @@
+//! What is set: by a file, on the command line, and by the character itself.
+
+use crate::args::{FinenessArgs, SettingsArgs};
+use crate::load::Input;
+use anyhow::{Context, Result};
+use pliant::body::Fineness;
+use pliant::method::{BodySettings, Place, Settings};
+use pliant_io::Warning;
+use pliant_io::files::read_limited;
+use pliant_io::settings::{self, SettingsFile};
+use std::path::PathBuf;
+
+/// What deforms where nobody says.
+const DEFAULT_METHOD: &str = "lbs";
+
+/// What the user has set, before the character is known.
+pub(crate) struct Wishes {
+    settings: Settings,
+    /// The file that it came from, to name lines by.
+    file: Option<(PathBuf, SettingsFile)>,
+}
+
+/// A character, and what is to be done with it.
+pub(crate) struct Task {
+    pub(crate) input: Input,
+    pub(crate) settings: Settings,
+    pub(crate) method: String,
+}
+
+impl Wishes {
+    /// Reads the settings file; the command line counts more.
+    pub(crate) fn read(args: &SettingsArgs) -> Result<Self> {
+        let file = args.config.as_ref().map(|path| {
+            let named = || path.display().to_string();
+            let bytes = read_limited(path, settings::MAX_BYTES);
+            let bytes = bytes.with_context(|| format!("{}: cannot read it", named()))?;
+            anyhow::Ok((path.clone(), settings::read(&bytes).with_context(named)?))
+        });
+        let file = file.transpose()?;
+        let mut settings = file.as_ref().map_or_else(Settings::default, |(_, file)| file.settings.clone());
+        settings.preset = args.preset.map(Into::into).or(settings.preset);
+        settings.method = args.method.clone().or(settings.method);
+        Ok(Self { settings, file })
+    }
+
+    /// Makes the body as fine as the command line says, where it does.
+    pub(crate) fn refine(&mut self, fineness: &FinenessArgs) {
+        if fineness.is_given() {
+            self.settings.body = BodySettings { tets: fineness.target, cell: fineness.cell };
+        }
+    }
+
+    /// How fine the body is to be.
+    pub(crate) fn fineness(&self) -> Fineness {
+        let body = &self.settings.body;
+        body.cell.map(Fineness::Cell).or(body.tets.map(Fineness::Tets)).unwrap_or_default()
+    }
+
+    /// The same for a character, with what it brings itself. Paint that regions name is put on it; what there is to say
+    /// goes to its warnings.
+    pub(crate) fn on(self, input: Input) -> Result<Task> {
+        let mut input = self.painted(input)?;
+        let Self { mut settings, file } = self;
+        if let Err(error) = settings.check_on(&input.character) {
+            return match &file {
+                Some((path, file)) => Err(file.refuse(error)).with_context(|| path.display().to_string()),
+                None => Err(error.into()),
+            };
+        }
+        let notes = settings.add_regions_of(&input.character, input.regions.clone());
+        input.warnings.extend(notes.into_iter().map(|note| Warning::new("soft regions", note, 1)));
+        let method = settings.method.clone().unwrap_or_else(|| DEFAULT_METHOD.to_owned());
+        Ok(Task { input, settings, method })
+    }
+
+    /// Fetches the painted attributes that regions name; all there are where one of them is missing, so that the error
+    /// can list them.
+    fn painted(&self, mut input: Input) -> Result<Input> {
+        let wanted: Vec<&str> = self.settings.regions.iter().filter_map(|r| wanted(&r.on)).collect();
+        let there: Vec<&str> = input.character.paint().iter().map(|p| &p.name[..]).collect();
+        let missing = wanted.iter().any(|w| !there.contains(w) && !input.paintable.iter().any(|p| p == w));
+        let fetched = input
+            .paintable
+            .iter()
+            .filter(|name| !there.contains(&&name[..]) && (missing || wanted.contains(&&name[..])));
+        let mut paint = Vec::new();
+        for name in fetched {
+            paint
+                .extend(input.document.paint(name, &mut input.warnings).with_context(|| input.name.clone())?);
+        }
+        input.add_paint(paint)
+    }
+}
+
+/// The painted attribute that a region is on.
+fn wanted(place: &Place) -> Option<&str> {
+    match place {
+        Place::Painted(name) => Some(name),
+        _ => None,
+    }
+}

@@ -1,0 +1,85 @@
+//! Settings files: TOML to [`Settings`], with the line of whatever is wrong.
+
+mod tree;
+
+use crate::text::without_bom;
+use crate::{Problem, ReadError};
+use pliant::method::{Settings, SettingsError};
+use serde::Deserialize;
+use toml::de::{DeTable, DeValue};
+use tree::{Fault, Value};
+
+/// A larger file (1 MB) is no settings file.
+pub const MAX_BYTES: u64 = 1 << 20;
+
+/// Settings read from a file, and the file, to name lines by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettingsFile {
+    /// What it sets; all else is at its default.
+    pub settings: Settings,
+    text: String,
+}
+
+/// Reads a settings file. The numbers are checked; joints and painted attributes, which depend on the character, are not.
+pub fn read(bytes: &[u8]) -> Result<SettingsFile, ReadError> {
+    if bytes.len() as u64 > MAX_BYTES {
+        let what = format!("{} bytes are too many for a settings file", bytes.len());
+        return Err(Problem::new("", what).hint(format!("{MAX_BYTES} at most")).into());
+    }
+    let text = match std::str::from_utf8(without_bom(bytes)) {
+        Ok(text) => text.to_owned(),
+        Err(e) => {
+            let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+            return Err(Problem::new(format!("line {line}"), "is not UTF-8 text").into());
+        }
+    };
+    let settings = parse(&text)?;
+    let file = SettingsFile { settings, text };
+    file.settings.check().map_err(|e| file.refuse(e))?;
+    Ok(file)
+}
+
+fn parse(text: &str) -> Result<Settings, Problem> {
+    let table = DeTable::parse(text).map_err(|e| {
+        let at = e.span().map_or(text.len(), |span| span.start);
+        Problem::new(place(text, at), format!("this is not TOML: {}", e.message().replace('\n', " ")))
+    })?;
+    let root = DeValue::Table(table.into_inner());
+    Settings::deserialize(Value::new(&root, 0)).map_err(|fault: Fault| fault.problem(|at| place(text, at)))
+}
+
+fn place(text: &str, at: usize) -> String {
+    let before = &text.as_bytes()[..at.min(text.len())];
+    format!("line {}", 1 + before.iter().filter(|&&b| b == b'\n').count())
+}
+
+impl SettingsFile {
+    /// An error about these settings, with the line of the key that is wrong.
+    pub fn refuse(&self, error: SettingsError) -> ReadError {
+        let place = self.place_of(&error.path).unwrap_or_default();
+        Problem::new(place, format!("{}: {}", error.path, error.what)).hint(error.allowed).into()
+    }
+
+    /// Where a key such as `region[2].on.bone` is, or else what holds it.
+    fn place_of(&self, path: &str) -> Option<String> {
+        let table = DeTable::parse(&self.text).ok()?;
+        let (mut value, mut at) = (&DeValue::Table(table.into_inner()), None);
+        for step in path.split(['.', '[']) {
+            let (found, start) = match (value, step.strip_suffix(']')) {
+                (DeValue::Array(list), Some(index)) => {
+                    let Some(item) = list.get(index.parse::<usize>().ok()?) else { break };
+                    (item.get_ref(), item.span().start)
+                }
+                (DeValue::Table(table), None) => {
+                    let Some((key, item)) = table.iter().find(|(key, _)| key.get_ref() == step) else {
+                        break;
+                    };
+                    (item.get_ref(), key.span().start)
+                }
+                _ => break,
+            };
+            (value, at) = (found, Some(start));
+        }
+        at.map(|at| place(&self.text, at))
+    }
+}

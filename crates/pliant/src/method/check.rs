@@ -1,0 +1,181 @@
+//! Whether settings can be computed with.
+
+use super::NAMES;
+use super::names::{listed, nearest, quoted};
+use super::settings::limits::{self, Limits};
+use super::settings::{BodySettings, Place, PositionSettings, Region, Settings, SimulationSettings};
+use std::fmt::Display;
+use thiserror::Error;
+
+/// A setting that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{path}: {what}; {allowed}")]
+pub struct SettingsError {
+    /// The key, such as `region[2].softness` (from 0).
+    pub path: String,
+    /// What is wrong with it.
+    pub what: String,
+    /// What is right.
+    pub allowed: String,
+}
+
+impl SettingsError {
+    pub(super) fn new(path: impl Into<String>, what: impl Into<String>, allowed: impl Into<String>) -> Self {
+        Self { path: path.into(), what: what.into(), allowed: allowed.into() }
+    }
+
+    /// The same, with its key under another.
+    pub(super) fn under(self, path: &str) -> Self {
+        Self { path: format!("{path}.{}", self.path), ..self }
+    }
+
+    /// A name that is not there, what was meant, and what is there.
+    pub(super) fn unknown<'k>(
+        path: &str,
+        kind: &str,
+        name: &str,
+        known: impl Iterator<Item = &'k str> + Clone,
+    ) -> Self {
+        let what = format!("there is no {kind} {}", quoted(name));
+        let meant = nearest(name, known.clone()).map(|meant| format!("did you mean {}? ", quoted(meant)));
+        let list = listed(known);
+        let there = if list.is_empty() { "there are none".to_owned() } else { format!("there are {list}") };
+        Self::new(path, what, meant.unwrap_or_default() + &there)
+    }
+}
+
+type Checked = Result<(), SettingsError>;
+
+impl Settings {
+    /// Whether every number is one that can be computed with. Whether joints and painted attributes are there depends
+    /// on the character: see [`Settings::check_on`].
+    pub fn check(&self) -> Checked {
+        if let Some(name) = &self.method
+            && !NAMES.contains(&&name[..])
+        {
+            return Err(SettingsError::unknown("method", "method", name, NAMES.into_iter()));
+        }
+        self.body.check().map_err(|e| e.under("body"))?;
+        self.simulation.check().map_err(|e| e.under("simulation"))?;
+        self.position.check().map_err(|e| e.under("position"))?;
+        let count = self.regions.len();
+        if count > limits::REGIONS {
+            let allowed = format!("{} at most", limits::REGIONS);
+            return Err(SettingsError::new("region", format!("{count} are too many"), allowed));
+        }
+        for (index, region) in self.regions.iter().enumerate() {
+            region.check().map_err(|e| e.under(&format!("region[{index}]")))?;
+        }
+        Ok(())
+    }
+}
+
+impl BodySettings {
+    fn check(&self) -> Checked {
+        if self.tets.is_some() && self.cell.is_some() {
+            return Err(SettingsError::new("cell", "goes in place of 'tets'", "leave out one of them"));
+        }
+        optional("tets", self.tets, limits::TETS)?;
+        optional("cell", self.cell, limits::LENGTH)
+    }
+}
+
+impl SimulationSettings {
+    fn check(&self) -> Checked {
+        within("step", self.step, limits::STEP)?;
+        within("iterations", self.iterations, limits::ITERATIONS)?;
+        within("volume_sweeps", self.volume_sweeps, limits::SWEEPS)?;
+        within("preroll", self.preroll, limits::PREROLL)?;
+        for part in self.gravity.iter().flatten() {
+            within("gravity", *part, limits::GRAVITY)?;
+        }
+        optional("metres_per_unit", self.metres_per_unit, limits::UNIT)?;
+        within("teleport", self.teleport, limits::TELEPORT)?;
+        within("substeps", self.substeps, limits::SUBSTEPS)
+    }
+}
+
+impl PositionSettings {
+    fn check(&self) -> Checked {
+        within("stretch", self.stretch, limits::SHARE)?;
+        within("volume", self.volume, limits::SHARE)?;
+        within("bind", self.bind, limits::SHARE)?;
+        within("young", self.young, limits::YOUNG)?;
+        within("poisson", self.poisson, limits::POISSON)?;
+        within("density", self.density, limits::DENSITY)
+    }
+}
+
+impl Region {
+    fn check(&self) -> Checked {
+        self.on.check().map_err(|e| e.under("on"))?;
+        optional("softness", self.softness, limits::SHARE)?;
+        optional("stretch", self.stretch, limits::TIMES)?;
+        optional("volume", self.volume, limits::TIMES)?;
+        optional("bind", self.bind, limits::TIMES)?;
+        optional("damping", self.damping, limits::DAMPING)?;
+        optional("start", self.start, limits::SECONDS)?;
+        optional("end", self.end, limits::SECONDS)?;
+        match (self.start, self.end) {
+            (Some(start), Some(end)) if start > end => {
+                let what = format!("{end} s is before the start at {start} s");
+                Err(SettingsError::new("end", what, "a time after the start is needed"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Place {
+    fn check(&self) -> Checked {
+        match self {
+            Self::All => Ok(()),
+            Self::Painted(name) => named("painted", name),
+            Self::Bone { joint, reach, falloff } => {
+                named("bone.joint", joint)?;
+                within("bone.reach", *reach, limits::REACH)?;
+                within("bone.falloff", *falloff, limits::REACH)
+            }
+            Self::Sphere { center, radius, falloff } => {
+                point("sphere.center", center)?;
+                within("sphere.radius", *radius, limits::LENGTH)?;
+                optional("sphere.falloff", *falloff, limits::FALLOFF)
+            }
+            Self::Capsule { from, to, radius, falloff } => {
+                point("capsule.from", from)?;
+                point("capsule.to", to)?;
+                within("capsule.radius", *radius, limits::LENGTH)?;
+                optional("capsule.falloff", *falloff, limits::FALLOFF)
+            }
+            Self::Weights(joints) => {
+                if joints.is_empty() {
+                    return Err(SettingsError::new("weights", "is empty", "name at least one joint"));
+                }
+                joints.iter().try_for_each(|joint| named("weights", joint))
+            }
+        }
+    }
+}
+
+fn named(path: &str, name: &str) -> Checked {
+    if name.is_empty() {
+        return Err(SettingsError::new(path, "is empty", "a name is needed"));
+    }
+    Ok(())
+}
+
+fn point(path: &str, point: &[f64; 3]) -> Checked {
+    point.iter().try_for_each(|&c| within(path, c, limits::COORDINATE))
+}
+
+/// NaN is within nothing.
+fn within<T: PartialOrd + Display + Copy>(path: &str, value: T, (low, high): Limits<T>) -> Checked {
+    if low <= value && value <= high {
+        return Ok(());
+    }
+    Err(SettingsError::new(path, format!("{value} is out of range"), format!("{low} to {high} are allowed")))
+}
+
+fn optional<T: PartialOrd + Display + Copy>(path: &str, value: Option<T>, limits: Limits<T>) -> Checked {
+    value.map_or(Ok(()), |value| within(path, value, limits))
+}
