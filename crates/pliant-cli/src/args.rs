@@ -363,9 +363,13 @@ pub(crate) struct BenchArgs {
     /// 5000,14000,90000).
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = |t: &str| whole(t, 1, 20_000_000))]
     pub(crate) sizes: Option<Vec<usize>>,
-    /// Solver iterations of `position`, which is a tick's projection on a bar of tets that is bent and twisted.
+    /// Solver iterations of `position`, which is a tick's projection on a bar of tets that is bent and twisted. Stiffness
+    /// per iteration stays that of 12.
     #[arg(long, default_value = "12", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) iterations: u32,
+    /// Leave out the constraints of `position` that bind nodes to the bar's axis.
+    #[arg(long)]
+    pub(crate) no_bind: bool,
     /// Tets for `position` in place of bars: .mesh, .meshb, .node/.ele, .msh or .veg.
     #[arg(long, value_name = "FILE", conflicts_with = "sizes", value_parser = |p: &str| ending(p, &["mesh", "meshb", "node", "ele", "msh", "veg"]))]
     pub(crate) body: Option<PathBuf>,

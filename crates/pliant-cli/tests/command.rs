@@ -426,8 +426,12 @@ fn bench_projects_bars_and_bodies_of_files() {
         assert!(one[key].as_f64().unwrap() > 0.0, "{key}");
     }
     // More iterations bring the constraints nearer to rest.
-    let more = bench(&["--sizes", "600", "--iterations", "200"]);
-    assert!(more[0]["residual"].as_f64().unwrap() < one["residual"].as_f64().unwrap());
+    let residual = |iterations: &str| {
+        let rows = bench(&["--sizes", "600", "--no-bind", "--iterations", iterations]);
+        rows[0]["residual"].as_f64().unwrap()
+    };
+    let (few, many) = (residual("12"), residual("400"));
+    assert!(many < 0.8 * few, "{few} to {many}");
     // What was saved is the same bar.
     let rest = folder.path().join("bar-594-rest.mesh");
     assert!(folder.path().join("bar-594-bent.mesh").exists());
