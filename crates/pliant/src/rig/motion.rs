@@ -19,6 +19,10 @@ impl Motion for Pose {
     }
 }
 
+/// How near to a cycle's end, as a share of it, the next one starts: a whole number of periods may come out a rounding
+/// short of itself, and is the start all the same.
+const SEAM: f64 = 1e-9;
+
 /// A clip played on a character; before its start and after its end it holds.
 #[derive(Debug, Clone, Copy)]
 pub struct Playback<'a> {
@@ -42,7 +46,7 @@ impl<'a> Playback<'a> {
 impl Motion for Playback<'_> {
     fn pose(&self, seconds: f64, out: &mut Pose) {
         let time = match self.period() {
-            Some(period) => seconds - (seconds / period).floor() * period,
+            Some(period) => (seconds - (seconds / period + SEAM).floor() * period).max(0.0),
             None => seconds,
         };
         out.resample(self.character, self.clip, time);
@@ -51,5 +55,42 @@ impl Motion for Playback<'_> {
     fn period(&self) -> Option<f64> {
         let end = self.clip.filter(|_| self.cycles)?.end();
         Some(end).filter(|&end| end > 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::{Channel, Target, Track};
+    use crate::zoo;
+
+    #[test]
+    fn every_cycle_starts_at_the_start() {
+        let mut raw = zoo::character("cylinder", Some(500)).unwrap().into_raw();
+        // Ends that no binary number is: multiples of them are rounded, some of them down.
+        raw.clips = (2..200)
+            .map(|keys| {
+                let track =
+                    Track::recorded(3, 120.0, (0..3 * keys).map(|k| (k / 3) as f32).collect()).unwrap();
+                let channel = Channel { target: Target::Translation(0), track };
+                Clip::recorded("walk".into(), vec![channel], keys, 120.0).unwrap()
+            })
+            .collect();
+        let character = Character::new(raw).unwrap();
+        let mut pose = Pose::default();
+        for clip in character.clips() {
+            let motion = Playback::cycle(&character, clip);
+            let period = motion.period().unwrap();
+            for cycle in 0..40 {
+                let mut at = |seconds: f64| {
+                    motion.pose(seconds, &mut pose);
+                    pose.world_from_joint[0].translation.x
+                };
+                let start = f64::from(cycle) * period;
+                assert!(at(start).abs() < 1e-6, "cycle {cycle} of {period} s");
+                let end = clip.end() * 120.0;
+                assert!((at(start + 0.999 * period) - 0.999 * end).abs() < 1e-6 * end);
+            }
+        }
     }
 }
