@@ -29,7 +29,8 @@ impl OnSkin {
             for _ in 0..64 {
                 bvh.near(nodes[node].as_dvec3(), reach, |near| {
                     let nearer = |b: Nearest| {
-                        near.distance < b.distance || (near.distance == b.distance && near.triangle < b.triangle)
+                        near.distance < b.distance
+                            || (near.distance == b.distance && near.triangle < b.triangle)
                     };
                     if best.is_none_or(nearer) {
                         best = Some(near);

@@ -15,11 +15,12 @@ pub use settings::{
     BodySettings, Model, Place, PositionSettings, Prediction, Preset, Region, Settings, SimulationSettings,
 };
 
-use crate::asset::{Character, TetMesh};
+use crate::asset::{AssetError, Character, TetMesh};
 use crate::body::{Body, BodyError, Node};
 use crate::rig::{Motion, Pose, SkinMatrix};
 use crate::simd::Path;
 use crate::skin::{SkinError, Skinner, State};
+use crate::solver::SolverError;
 use glam::Vec3;
 use thiserror::Error;
 
@@ -61,6 +62,15 @@ pub enum PrepareError {
     /// The body cannot be made.
     #[error(transparent)]
     Body(#[from] BodyError),
+    /// The solver cannot be set up.
+    #[error(transparent)]
+    Solver(#[from] SolverError),
+    /// The flesh cannot be rigged.
+    #[error(transparent)]
+    Asset(#[from] AssetError),
+    /// A change that asks for a new preparation.
+    #[error("body, step, model, density and the places of regions cannot change while playing: prepare anew")]
+    NotLive,
 }
 
 /// What a method is prepared with beside the character.
@@ -158,6 +168,12 @@ pub trait Instance {
         out: &mut Shape,
         finished: &mut dyn FnMut(Stage),
     ) -> Health;
+
+    /// Takes other numbers, from the next tick on, with nothing prepared anew: stiffness, softness, damping, time windows,
+    /// iterations, gravity. What the preparation rests on (body, step, where regions are) cannot change so.
+    fn tune(&mut self, settings: &Settings) -> Result<(), PrepareError> {
+        settings.check().map_err(PrepareError::from)
+    }
 
     /// Where the body's nodes are at the time of the last step, in the order of [`Deformer::body`]'s tets.
     fn nodes(&self) -> Option<&[Node]> {

@@ -125,7 +125,7 @@ impl Default for SimulationSettings {
         Self {
             step: 0.01,
             iterations: 12,
-            volume_sweeps: 4,
+            volume_sweeps: 8,
             preroll: 1.0,
             gravity: None,
             metres_per_unit: None,

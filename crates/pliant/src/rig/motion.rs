@@ -19,10 +19,6 @@ impl Motion for Pose {
     }
 }
 
-/// How near to a cycle's end, as a share of it, the next one starts: a whole number of periods may come out a rounding
-/// short of itself, and is the start all the same.
-const SEAM: f64 = 1e-9;
-
 /// A clip played on a character; before its start and after its end it holds.
 #[derive(Debug, Clone, Copy)]
 pub struct Playback<'a> {
@@ -46,7 +42,8 @@ impl<'a> Playback<'a> {
 impl Motion for Playback<'_> {
     fn pose(&self, seconds: f64, out: &mut Pose) {
         let time = match self.period() {
-            Some(period) => (seconds - (seconds / period + SEAM).floor() * period).max(0.0),
+            // The end of a cycle is the start of the next, whatever rounding says.
+            Some(period) => (seconds - (seconds / period + 1e-9).floor() * period).max(0.0),
             None => seconds,
         };
         out.resample(self.character, self.clip, time);

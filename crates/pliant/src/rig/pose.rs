@@ -38,7 +38,8 @@ impl Pose {
         self.world_from_joint.clear();
         for (index, joint) in skeleton.joints().iter().enumerate() {
             let (from, to) = (a.world_from_joint[index], b.world_from_joint[index]);
-            let parents = joint.parent.map(|p| (a.world_from_joint[p as usize], b.world_from_joint[p as usize], p));
+            let parents =
+                joint.parent.map(|p| (a.world_from_joint[p as usize], b.world_from_joint[p as usize], p));
             // A parent of no size has no inverse: its children go straight.
             let local = match parents {
                 None => Some((from, to)),

@@ -29,6 +29,7 @@ use morph::Morphed;
 use pack::{CHUNK, Kind, Layout, Pack, TABLE, Vectors};
 use rigid::Rigid;
 use signs::Signs;
+use std::borrow::Cow;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -71,7 +72,7 @@ fn names(paths: &[Path]) -> String {
 pub struct Skinner<'a> {
     blend: Blend,
     path: Path,
-    surface: &'a Surface,
+    surface: Cow<'a, Surface>,
     slot_count: usize,
     influences: Influences,
     signs: Signs,
@@ -93,22 +94,30 @@ pub struct State {
 
 impl<'a> Skinner<'a> {
     /// Prepares a skin.
-    pub fn new(
-        blend: Blend,
-        surface: &'a Surface,
-        weights: &'a Weights,
-        path: Path,
-    ) -> Result<Self, SkinError> {
+    pub fn new(blend: Blend, surface: &'a Surface, weights: &Weights, path: Path) -> Result<Self, SkinError> {
         if !path.is_available() {
             return Err(SkinError::Unavailable { path, available: Path::available() });
         }
-        Self::with_kernels(blend, surface, weights, path, dispatch::kernels(path))
+        Self::with_kernels(blend, Cow::Borrowed(surface), weights, path, dispatch::kernels(path))
+    }
+
+    /// As [`Skinner::new`], keeping the surface: for points that are no character's skin.
+    pub fn owning(
+        blend: Blend,
+        surface: Surface,
+        weights: &Weights,
+        path: Path,
+    ) -> Result<Skinner<'static>, SkinError> {
+        if !path.is_available() {
+            return Err(SkinError::Unavailable { path, available: Path::available() });
+        }
+        Skinner::with_kernels(blend, Cow::Owned(surface), weights, path, dispatch::kernels(path))
     }
 
     fn with_kernels(
         blend: Blend,
-        surface: &'a Surface,
-        weights: &'a Weights,
+        surface: Cow<'a, Surface>,
+        weights: &Weights,
         path: Path,
         kernels: Option<Kernels>,
     ) -> Result<Self, SkinError> {
@@ -129,6 +138,7 @@ impl<'a> Skinner<'a> {
             kernels,
         };
         if kernels.is_some() {
+            let surface = &skinner.surface;
             skinner.pack = Pack::new(&skinner.influences, weights.slot_count(), layout(path));
             if blend == Blend::DualQuaternion {
                 skinner.signs = Signs::new(&skinner.influences, weights.slot_count());
@@ -174,8 +184,8 @@ impl<'a> Skinner<'a> {
             return;
         }
         let morphed =
-            state.morphed.get_or_insert_with(|| Morphed::new(self.surface, &self.positions, &self.normals));
-        morphed.update(self.surface, morphs, weights);
+            state.morphed.get_or_insert_with(|| Morphed::new(&self.surface, &self.positions, &self.normals));
+        morphed.update(&self.surface, morphs, weights);
     }
 
     /// Poses the skin's positions alone, by one matrix per slot.

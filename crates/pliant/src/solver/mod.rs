@@ -185,7 +185,7 @@ impl Solver {
         assert_eq!(numbers.len(), rest.len(), "the state is of another solver");
         let first = |slab: usize| pack.starts[slab] as usize * BATCH;
         let (number, whole) = (&number, (0, numbers));
-        let cut = |(from, numbers), slab| split_at(numbers, from, first(slab));
+        let cut = |tail, slab| split_at(tail, first(slab));
         parallel::for_each_part(0..self.slabs, whole, cut, |slab, (from, numbers)| {
             for (index, to) in numbers.iter_mut().enumerate() {
                 if let Some(nodes) = pack.nodes(&self.places, slab, from + index) {
@@ -404,8 +404,11 @@ fn own_multipliers(multipliers: &mut [f32], count: usize) -> &mut [f32] {
     &mut multipliers[..count]
 }
 
+/// Numbers, and the index of the first.
+type Tail<'a> = (usize, &'a mut [f32]);
+
 /// Numbers from index `from` on, cut at index `to`.
-fn split_at(numbers: &mut [f32], from: usize, to: usize) -> ((usize, &mut [f32]), (usize, &mut [f32])) {
+fn split_at((from, numbers): Tail<'_>, to: usize) -> (Tail<'_>, Tail<'_>) {
     let (before, after) = numbers.split_at_mut(to - from);
     ((from, before), (to, after))
 }

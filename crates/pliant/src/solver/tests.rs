@@ -207,6 +207,6 @@ fn all_widths_have_the_bits_of_the_plain_code() {
 fn a_path_of_another_machine_is_refused_by_name() {
     let (mesh, _) = bench_body(30, 8).expect("sound");
     let missing = if cfg!(target_arch = "wasm32") { Path::Avx2 } else { Path::Simd128 };
-    let error = Solver::new(&mesh, missing).err().expect("not here");
+    let error = Solver::new(&mesh, missing).expect_err("not here");
     assert!(error.to_string().contains(missing.name()));
 }

@@ -9,9 +9,11 @@ use glam::{DVec3, Vec3};
 const INFLUENCES: usize = 8;
 /// Passes that even out the weights inside, where the nearest skin jumps from one side of a limb to the other.
 const SPREAD: usize = 6;
-/// Radii from a joint within which its bending frees a node wholly, and from which on not at all (position.md).
-const FREE_WITHIN: f64 = 1.5;
-const FREE_UNTIL: f64 = 2.5;
+/// Radii from a joint within which its bending frees a node wholly, and from which on not at all. Less, and flesh
+/// that a bend squeezes has nowhere to go; more, and whole limbs are set free.
+const FREE_WITHIN: f64 = 2.0;
+const FREE_UNTIL: f64 = 3.5;
+
 /// A node shared by two bones, the lesser with at least this weight, is wholly freed when they turn against each
 /// other: linear blending would draw it in by this share of its radius at a twist of 90 degrees.
 const SHARED: f32 = 0.1;
@@ -99,12 +101,7 @@ fn node_weights(character: &Character, body: &Body, on_skin: &OnSkin) -> Vec<Vec
 }
 
 /// The nearest bone, among those that have a say: an arm that hangs near the hip is not bound to the thigh.
-fn bound(
-    character: &Character,
-    bones_of_joint: &[Vec<Bone>],
-    place: DVec3,
-    weights: &[(u16, f32)],
-) -> Bound {
+fn bound(character: &Character, bones_of_joint: &[Vec<Bone>], place: DVec3, weights: &[(u16, f32)]) -> Bound {
     let lead = weights.first().map_or(0.0, |w| w.1);
     let mut best: Option<(f64, Bound)> = None;
     for &(slot, _) in weights.iter().filter(|w| w.1 >= 0.5 * lead) {
@@ -136,8 +133,10 @@ fn freed_by(
     let joints = character.skeleton().joints();
     let nodes = body.tets().positions();
     let on_surface = body::surface_nodes(body);
-    let lead_joint: Vec<u32> =
-        weights.iter().map(|w| w.first().map_or(u32::MAX, |w| character.slots()[w.0 as usize].joint)).collect();
+    let lead_joint: Vec<u32> = weights
+        .iter()
+        .map(|w| w.first().map_or(u32::MAX, |w| character.slots()[w.0 as usize].joint))
+        .collect();
     let mut lists: Vec<Vec<(u16, f32)>> = vec![Vec::new(); nodes.len()];
     let mut index_of = |pair: [u16; 2]| -> Option<u16> {
         let at = pairs.iter().position(|&p| p == pair).unwrap_or_else(|| {
@@ -167,7 +166,9 @@ fn freed_by(
     let slot_of = |joint: u32| character.slots().iter().position(|s| s.joint == joint).map(|s| s as u16);
     for (index, joint) in joints.iter().enumerate() {
         let index = index as u32;
-        let Some(parent) = joint.parent.filter(|&p| joint.deforms && joints[p as usize].deforms) else { continue };
+        let Some(parent) = joint.parent.filter(|&p| joint.deforms && joints[p as usize].deforms) else {
+            continue;
+        };
         let (Some(own), Some(above)) = (slot_of(index), slot_of(parent)) else { continue };
         let center = joint.world_from_rest.translation;
         let meets = |n: usize| lead_joint[n] == index || lead_joint[n] == parent;
@@ -178,7 +179,8 @@ fn freed_by(
             let bones = bones_of_joint[index as usize].iter().chain(&bones_of_joint[parent as usize]);
             bones.map(|b| b.distance(nodes[n].as_dvec3())).fold(f64::INFINITY, f64::min)
         };
-        let mut radii: Vec<f64> = near.filter(|&n| to_center(n) <= FREE_UNTIL * nearest).map(to_bone).collect();
+        let mut radii: Vec<f64> =
+            near.filter(|&n| to_center(n) <= FREE_UNTIL * nearest).map(to_bone).collect();
         radii.sort_by(f64::total_cmp);
         let radius = radii[radii.len() / 2].max(nearest);
         for node in (0..nodes.len()).filter(|&n| meets(n)) {

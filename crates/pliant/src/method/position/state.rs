@@ -1,109 +1,103 @@
 //! One moving copy: its clock, its nodes, and what a tick does to them.
 
-use super::Prepared;
-use super::rig::smooth;
-use super::trial::SolverState;
+use super::predict::{Carried, angle, apply, at, put};
+use super::tissue::{self, NodeTissue};
+use super::{Prepared, materials};
 use crate::body::{Node, SkinScratch, rest_nodes};
-use crate::method::{Health, Shape, Stage};
+use crate::method::{Model, Prediction, PrepareError, Settings, Stage};
 use crate::parallel;
 use crate::rig::{Motion, Pose, SkinMatrix, has_inverse};
-use crate::skin;
-use glam::{DAffine3, DMat3, DQuat, Vec3};
+use crate::skin::{self, Skinner};
+use crate::solver::SolverState;
+use glam::{DAffine3, DMat3, Vec3};
 
 /// Degrees that two bones which share flesh may turn against each other in one go: more, and the blend of their
 /// turns draws nodes in by more than the solver mends.
 const MOST_TURN: f64 = 30.0;
-/// Most parts that a tick is cut into for it: enough for half a turn.
+/// Most parts that a tick is cut into for that: enough for half a turn.
 const MOST_PARTS: usize = 12;
-/// Degrees between two bones from which on the flesh they share is let go of its linear blend, and at which it is let
-/// go wholly.
-const LET_GO: [f64; 2] = [5.0, 30.0];
-/// Nodes worked on at a time, for each thread.
-const CHUNK: usize = 256;
+/// How often a tick that went wrong is tried again in twice as many parts.
+const RETRIES: u32 = 4;
+/// Rounds of more volume sweeps where tets are inside out or volume is missing, and sweeps in each.
+const MORE_ROUNDS: usize = 8;
+const MORE_SWEEPS: u32 = 4;
+/// Share of the body's volume that may be missing before those rounds: well within what eyes see.
+const VOLUME_ERROR: f64 = 0.003;
+/// Motion in a tick, as a share of the body's size, below which flesh counts as settled.
+const SETTLED: f32 = 1e-6;
+/// Share of the bind stiffness that is left where bent joints have set the flesh free: more, and it is caught between
+/// the bones and bulges.
+const LEAST_BIND: f32 = 0.05;
+/// Nodes and vertices worked on at a time, for each thread.
+pub(super) const CHUNK: usize = 256;
 
-/// A moment of the simulation.
-struct Moment {
-    /// Its tick; the time is this times the step.
-    tick: i64,
-    nodes: Vec<Node>,
+/// A moment of the simulation: that of a tick.
+pub(super) struct Moment {
+    pub(super) tick: i64,
+    pub(super) nodes: Vec<Node>,
     /// Scene from rest, per slot.
-    posed: Vec<DAffine3>,
+    pub(super) posed: Vec<DAffine3>,
 }
 
-pub(super) struct State<'p> {
-    prepared: &'p Prepared<'p>,
-    /// Seconds from tick to tick.
-    step: f64,
-    before: Moment,
-    now: Moment,
-    started: bool,
-    pose: Pose,
-    pose_now: Pose,
-    part: Pose,
-    posed: Vec<DAffine3>,
-    linear: Vec<SkinMatrix>,
-    carried: Vec<SkinMatrix>,
-    sure: Vec<bool>,
-    let_go: Vec<f32>,
-    /// Where linear blend skinning puts the nodes.
-    skinned: Vec<Node>,
-    binds: Vec<[f32; 4]>,
-    bind_stiffness: Vec<f32>,
-    solver: SolverState,
-    /// What the last step showed.
-    pub(super) shown: Vec<Node>,
-    shown_before: Vec<Node>,
-    skin: skin::State,
-    scratch: SkinScratch,
-    embedded: Vec<Vec3>,
-    matrices: Vec<SkinMatrix>,
-    pub(super) stats: [usize; 2],
-}
-
-fn at(n: &Node) -> Vec3 {
-    Vec3::new(n[0], n[1], n[2])
-}
-
-fn put(n: &mut Node, p: Vec3) {
-    (n[0], n[1], n[2]) = (p.x, p.y, p.z);
-}
-
-fn matrix(m: &DAffine3) -> SkinMatrix {
-    let row = |i: usize| {
-        let [x, y, z] = [m.matrix3.x_axis[i], m.matrix3.y_axis[i], m.matrix3.z_axis[i]];
-        [x as f32, y as f32, z as f32, m.translation[i] as f32]
-    };
-    [row(0), row(1), row(2)]
-}
-
-fn blend(weights: &[(u16, f32)], matrices: &[SkinMatrix]) -> SkinMatrix {
-    let mut sum = [[0.0; 4]; 3];
-    for &(slot, weight) in weights {
-        let m = &matrices[slot as usize];
-        for row in 0..3 {
-            for column in 0..4 {
-                sum[row][column] += weight * m[row][column];
-            }
-        }
+impl Moment {
+    fn copy_from(&mut self, other: &Self) {
+        self.tick = other.tick;
+        self.nodes.copy_from_slice(&other.nodes);
+        self.posed.copy_from_slice(&other.posed);
     }
-    sum
 }
 
-fn apply(m: &SkinMatrix, p: Vec3) -> Vec3 {
-    let row = |r: &[f32; 4]| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3];
-    Vec3::new(row(&m[0]), row(&m[1]), row(&m[2]))
-}
-
-/// The angle between two turns, in degrees; scale is taken out.
-fn angle(a: &DMat3, b: &DMat3) -> f64 {
-    let turn = |m: &DMat3| {
-        let det = m.determinant();
-        (det.is_finite() && det.abs() > f64::MIN_POSITIVE)
-            .then(|| DQuat::from_mat3(&DMat3::from_cols(m.x_axis.normalize(), m.y_axis.normalize(), m.z_axis.normalize())))
-    };
-    let (Some(a), Some(b)) = (turn(a), turn(b)) else { return 0.0 };
-    let cosine = (a.dot(b) / (a.length() * b.length())).abs().min(1.0);
-    if cosine.is_finite() { 2.0 * libm::acos(cosine).to_degrees() } else { 0.0 }
+/// One moving copy of a prepared character.
+pub(super) struct State<'p> {
+    pub(super) prepared: &'p Prepared<'p>,
+    pub(super) settings: Settings,
+    /// Seconds from tick to tick, and ticks in a cycle of a motion that has one.
+    pub(super) step: f64,
+    pub(super) cycle: Option<i64>,
+    pub(super) before: Moment,
+    pub(super) now: Moment,
+    pub(super) velocities: Vec<Vec3>,
+    pub(super) started: bool,
+    /// The pose of `now`, and others on the way.
+    pub(super) pose_now: Pose,
+    pub(super) pose: Pose,
+    pub(super) part: Pose,
+    pub(super) posed: Vec<DAffine3>,
+    pub(super) carried: Carried,
+    /// Where linear blend skinning puts the nodes, and how much each is held there.
+    pub(super) skinned: Vec<Node>,
+    pub(super) binds: Vec<[f32; 4]>,
+    pub(super) bind_stiffness: Vec<f32>,
+    pub(super) tissue: Vec<NodeTissue>,
+    /// Bind stiffness per node where no joint frees it.
+    pub(super) bind: Vec<f32>,
+    /// How much of each region there is; `None` before stiffness is set.
+    pub(super) shares: Option<Vec<f32>>,
+    pub(super) next_shares: Vec<f32>,
+    /// Seconds that the compliance of constraints was set for.
+    pub(super) set_for: f64,
+    /// Lengths of the axes of each slot that targets were set for.
+    pub(super) scaled: Vec<[f64; 3]>,
+    pub(super) target_volume: f64,
+    pub(super) volumes: Vec<f64>,
+    pub(super) solver: SolverState,
+    /// To go back to when a tick goes wrong.
+    pub(super) saved: Vec<Node>,
+    pub(super) saved_velocities: Vec<Vec3>,
+    pub(super) saved_posed: Vec<DAffine3>,
+    /// Nodes at the start of a part.
+    pub(super) origin: Vec<Node>,
+    pub(super) held: usize,
+    pub(super) shown: Vec<Node>,
+    pub(super) shown_before: Vec<Node>,
+    pub(super) skin: skin::State,
+    pub(super) points: skin::State,
+    pub(super) turned: Option<skin::State>,
+    pub(super) scratch: SkinScratch,
+    pub(super) embedded: Vec<Vec3>,
+    pub(super) normals: Vec<Vec3>,
+    pub(super) node_places: Vec<Vec3>,
+    pub(super) matrices: Vec<SkinMatrix>,
 }
 
 impl<'p> State<'p> {
@@ -111,229 +105,415 @@ impl<'p> State<'p> {
         let character = prepared.character;
         let slots = character.slots().len();
         let mut nodes = rest_nodes(prepared.body.tets());
-        nodes.iter_mut().for_each(|n| n[3] = 1.0);
+        nodes.iter_mut().zip(&prepared.inverse_masses).for_each(|(n, &w)| n[3] = w);
         let posed = vec![DAffine3::IDENTITY; slots];
         let moment = || Moment { tick: 0, nodes: nodes.clone(), posed: posed.clone() };
         let mut solver = prepared.solver.state();
-        let simulation = &prepared.settings.simulation;
-        let position = &prepared.settings.position;
-        let per = |k: f64| (1.0 - libm::pow(1.0 - k, 1.0 / f64::from(simulation.iterations))) as f32;
-        prepared.solver.set_stretch(&mut solver, |_| per(position.stretch));
-        prepared.solver.set_volume(&mut solver, |_| per(position.volume));
+        solver.use_compliance(prepared.settings.simulation.model == Model::Compliance);
+        let regions = prepared.settings.regions.len();
         Self {
             prepared,
-            step: simulation.step,
+            settings: prepared.settings.clone(),
+            step: prepared.settings.simulation.step,
+            cycle: None,
             before: moment(),
             now: moment(),
+            velocities: vec![Vec3::ZERO; nodes.len()],
             started: false,
-            pose: Pose::rest(character),
             pose_now: Pose::rest(character),
+            pose: Pose::rest(character),
             part: Pose::rest(character),
             posed: posed.clone(),
-            linear: vec![SkinMatrix::default(); slots],
-            carried: vec![SkinMatrix::default(); slots],
-            sure: vec![true; slots],
-            let_go: vec![0.0; prepared.rig.pairs.len()],
+            carried: Carried::new(prepared),
             skinned: nodes.clone(),
             binds: vec![[0.0; 4]; nodes.len()],
-            bind_stiffness: vec![per(position.bind); nodes.len()],
+            bind_stiffness: vec![0.0; nodes.len()],
+            tissue: vec![NodeTissue::FIRM; nodes.len()],
+            bind: vec![0.0; nodes.len()],
+            shares: None,
+            next_shares: vec![0.0; regions],
+            set_for: 0.0,
+            scaled: vec![[1.0; 3]; slots],
+            target_volume: prepared.body.tets().volume(),
+            volumes: vec![0.0; prepared.body.surface().len().div_ceil(CHUNK)],
             solver,
+            saved: nodes.clone(),
+            saved_velocities: vec![Vec3::ZERO; nodes.len()],
+            saved_posed: posed.clone(),
+            origin: nodes.clone(),
+            held: 0,
             shown: nodes.clone(),
             shown_before: nodes.clone(),
             skin: prepared.skinner.state(),
+            points: prepared.points.state(),
+            turned: prepared.turned.as_ref().map(Skinner::state),
             scratch: prepared.skin.scratch(),
             embedded: vec![Vec3::ZERO; prepared.skin.vertex_count()],
+            normals: vec![Vec3::Y; prepared.skin.vertex_count()],
+            node_places: vec![Vec3::ZERO; nodes.len()],
             matrices: Vec::with_capacity(slots),
-            stats: [0; 2],
         }
     }
 
-    fn posed_of(&self, pose: &Pose, out: &mut Vec<DAffine3>) {
-        out.clear();
-        let slots = self.prepared.character.slots().iter();
-        out.extend(slots.map(|s| pose.world_from_joint[s.joint as usize] * s.joint_from_rest));
+    /// Takes other numbers for the same regions: from the next tick on.
+    pub(super) fn tune(&mut self, settings: Settings) -> Result<(), PrepareError> {
+        let (old, new) = (&self.prepared.settings, &settings);
+        let same = old.body == new.body
+            && old.simulation.step == new.simulation.step
+            && old.simulation.model == new.simulation.model
+            && old.simulation.metres_per_unit == new.simulation.metres_per_unit
+            && old.position.density == new.position.density
+            && old.regions.iter().map(|r| &r.on).eq(new.regions.iter().map(|r| &r.on));
+        if !same {
+            return Err(PrepareError::NotLive);
+        }
+        self.settings = settings;
+        self.shares = None;
+        Ok(())
     }
 
     /// Ticks up to the first at or after `seconds`.
     pub(super) fn advance(&mut self, motion: &dyn Motion, seconds: f64, finished: &mut dyn FnMut(Stage)) {
-        let last = (seconds / self.step - 1e-6).ceil() as i64;
+        self.held = 0;
         if !self.started {
-            self.started = true;
-            let first = (seconds / self.step + 1e-6).floor() as i64;
-            self.now.tick = first;
-            let mut pose = std::mem::take(&mut self.pose);
-            motion.pose(first as f64 * self.step, &mut pose);
-            self.go_to(&pose, finished);
-            self.pose = pose;
-            // Settle.
-            for _ in 0..10 {
-                let pose = std::mem::take(&mut self.pose);
-                self.go_to(&pose, finished);
-                self.pose = pose;
-            }
-            self.before.nodes.copy_from_slice(&self.now.nodes);
-            self.before.posed.copy_from_slice(&self.now.posed);
-            self.before.tick = first;
+            self.start(motion, seconds, finished);
         }
+        let last = (seconds / self.step - 1e-6).ceil() as i64;
         while self.now.tick < last {
+            self.before.copy_from(&self.now);
             let tick = self.now.tick + 1;
             let mut pose = std::mem::take(&mut self.pose);
-            motion.pose(tick as f64 * self.step, &mut pose);
-            self.before.nodes.copy_from_slice(&self.now.nodes);
-            self.before.posed.copy_from_slice(&self.now.posed);
-            self.before.tick = self.now.tick;
-            self.go_to(&pose, finished);
+            if self.cycle.is_some_and(|ticks| tick % ticks == 0) {
+                // The end of a cycle and the start of the next may lie apart (a walk that gets on): the flesh goes along.
+                motion.pose((tick as f64 - 1e-6) * self.step, &mut self.part);
+                motion.pose(tick as f64 * self.step, &mut pose);
+                let root = self.prepared.root;
+                let jump = between_roots(&self.part, &pose, root);
+                self.carry(&jump);
+            } else {
+                motion.pose(tick as f64 * self.step, &mut pose);
+            }
+            self.teleport(&pose);
+            self.go_to(&pose, tick as f64 * self.step, self.step, true, finished);
             self.now.tick = tick;
             self.pose = pose;
         }
     }
 
-    /// Brings the nodes to a pose, in as many parts as its turns ask for.
-    fn go_to(&mut self, pose: &Pose, finished: &mut dyn FnMut(Stage)) {
+    /// From rest to the first pose, on a way that turns bones little by little, then still there until nothing moves.
+    fn start(&mut self, motion: &dyn Motion, seconds: f64, finished: &mut dyn FnMut(Stage)) {
+        self.started = true;
+        if let Some(period) = motion.period() {
+            let ticks = (period / self.step - 1e-6).ceil().max(1.0);
+            self.step = period / ticks;
+            self.cycle = Some(ticks as i64);
+        }
+        let first = (seconds / self.step + 1e-6).floor();
+        let time = first * self.step;
+        let mut pose = std::mem::take(&mut self.pose);
+        motion.pose(time, &mut pose);
+        let jump = between_roots(&self.pose_now, &pose, self.prepared.root);
+        self.carry(&jump);
+        self.go_to(&pose, time, self.step, false, finished);
+        let size = self.prepared.character.diagonal() as f32;
+        let ticks = (self.settings.simulation.preroll / self.step).ceil() as usize;
+        for _ in 0..ticks {
+            self.before.copy_from(&self.now);
+            self.go_to(&pose, time, self.step, true, finished);
+            let moved = self.now.nodes.iter().zip(&self.before.nodes).map(|(a, b)| at(a).distance(at(b)));
+            if moved.fold(0.0, f32::max) < SETTLED * size {
+                break;
+            }
+        }
+        self.now.tick = first as i64;
+        self.before.copy_from(&self.now);
+        self.pose = pose;
+    }
+
+    /// Moves flesh and bones as one.
+    fn carry(&mut self, by: &DAffine3) {
+        if *by == DAffine3::IDENTITY {
+            return;
+        }
+        for (node, velocity) in self.now.nodes.iter_mut().zip(&mut self.velocities) {
+            put(node, by.transform_point3(at(node).as_dvec3()).as_vec3());
+            *velocity = by.transform_vector3(velocity.as_dvec3()).as_vec3();
+        }
+        self.now.posed.iter_mut().for_each(|m| *m = *by * *m);
+        self.pose_now.world_from_joint.iter_mut().for_each(|m| *m = *by * *m);
+    }
+
+    /// A root that has jumped takes the flesh along, and its swing is forgotten.
+    fn teleport(&mut self, pose: &Pose) {
+        let root = self.prepared.root;
+        let way = pose.world_from_joint[root]
+            .translation
+            .distance(self.pose_now.world_from_joint[root].translation);
+        if way > self.settings.simulation.teleport * self.prepared.character.diagonal() * self.step {
+            let jump = between_roots(&self.pose_now, pose, root);
+            self.carry(&jump);
+            self.velocities.fill(Vec3::ZERO);
+        }
+    }
+
+    pub(super) fn posed_of(&self, pose: &Pose, out: &mut Vec<DAffine3>) {
+        out.clear();
+        let slots = self.prepared.character.slots().iter();
+        out.extend(slots.map(|s| pose.world_from_joint[s.joint as usize] * s.joint_from_rest));
+    }
+
+    /// Brings the nodes to a pose within `seconds`, in as many parts as its turns ask for. A way that ends in numbers
+    /// that are none is gone again in smaller parts; where that does not help, the flesh is held at its skinned place.
+    fn go_to(&mut self, pose: &Pose, time: f64, seconds: f64, inert: bool, finished: &mut dyn FnMut(Stage)) {
         let mut posed = std::mem::take(&mut self.posed);
         self.posed_of(pose, &mut posed);
-        let turn = self.prepared.rig.pairs.iter().map(|&[a, b]| {
-            let [a, b] = [a as usize, b as usize];
-            let turn = |s: usize| {
-                let old = self.now.posed[s];
-                if has_inverse(&old) { posed[s].matrix3 * old.matrix3.inverse() } else { DMat3::IDENTITY }
-            };
-            angle(&turn(a), &turn(b))
-        });
-        let most = turn.fold(0.0, f64::max);
-        let parts = ((most / MOST_TURN).ceil() as usize).clamp(1, MOST_PARTS);
+        let pairs = self.prepared.rig.pairs.iter();
+        let most = pairs.map(|&[a, b]| self.turn_between(&posed, a, b)).fold(0.0, f64::max);
+        let mut parts = ((most / MOST_TURN).ceil() as usize).clamp(1, MOST_PARTS);
+        if self.settings.simulation.model == Model::Compliance {
+            parts = parts.max(self.settings.simulation.substeps as usize);
+        }
+        self.saved.copy_from_slice(&self.now.nodes);
+        self.saved_velocities.copy_from_slice(&self.velocities);
+        self.saved_posed.copy_from_slice(&self.now.posed);
         let from = std::mem::take(&mut self.pose_now);
-        for k in 1..=parts {
-            let mut part = std::mem::take(&mut self.part);
-            part.between(self.prepared.character.skeleton(), &from, pose, k as f64 / parts as f64);
-            self.posed_of(&part, &mut posed);
-            self.part = part;
-            self.tick(&posed, finished);
+        for retry in 0..=RETRIES {
+            for k in 1..=parts {
+                let mut part = std::mem::take(&mut self.part);
+                part.between(self.prepared.character.skeleton(), &from, pose, k as f64 / parts as f64);
+                self.posed_of(&part, &mut posed);
+                self.part = part;
+                self.tick(&posed, time, seconds / parts as f64, inert, finished);
+            }
+            if self.now.nodes.iter().all(|n| at(n).is_finite()) {
+                break;
+            }
+            parts *= 2;
+            self.velocities.copy_from_slice(&self.saved_velocities);
+            if retry == RETRIES {
+                self.hold();
+            } else {
+                self.now.nodes.copy_from_slice(&self.saved);
+                self.now.posed.copy_from_slice(&self.saved_posed);
+            }
         }
         self.pose_now = from;
         self.pose_now.copy_from(pose);
         self.posed = posed;
     }
 
-    /// One solve, from where the nodes are to this pose.
-    fn tick(&mut self, posed: &[DAffine3], finished: &mut dyn FnMut(Stage)) {
-        let rig = &self.prepared.rig;
-        let rest = self.prepared.body.tets().positions();
-        for (slot, new) in posed.iter().enumerate() {
-            let old = &self.now.posed[slot];
-            self.sure[slot] = has_inverse(old) && has_inverse(new);
-            self.linear[slot] = matrix(new);
-            self.carried[slot] = if self.sure[slot] { matrix(&(*new * old.inverse())) } else { self.linear[slot] };
-        }
-        for (pair, let_go) in rig.pairs.iter().zip(&mut self.let_go) {
-            let [a, b] = pair.map(|s| &posed[s as usize].matrix3);
-            *let_go = smooth((angle(a, b) - LET_GO[0]) / (LET_GO[1] - LET_GO[0])) as f32;
-        }
-        let (linear, carried, sure, let_go) = (&self.linear, &self.carried, &self.sure, &self.let_go);
-        parallel::for_each_chunk_pair_mut(&mut self.now.nodes, &mut self.skinned, CHUNK, |chunk, nodes, skinned| {
-            for (k, (node, skinned)) in nodes.iter_mut().zip(skinned).enumerate() {
-                let index = chunk * CHUNK + k;
-                let weights = rig.weights.of(index);
-                let blended = apply(&blend(weights, linear), rest[index]);
-                put(skinned, blended);
-                if !weights.iter().all(|w| sure[w.0 as usize]) {
-                    put(node, blended);
-                    continue;
-                }
-                let freed = rig.freed_by.of(index).iter().map(|&(pair, share)| share * let_go[pair as usize]);
-                let anchor = 1.0 - freed.fold(0.0, f32::max);
-                let advected = apply(&blend(weights, carried), at(node));
-                put(node, advected + (blended - advected) * anchor);
+    /// Degrees that two slots turn against each other on the way to a pose.
+    fn turn_between(&self, posed: &[DAffine3], a: u16, b: u16) -> f64 {
+        let turn = |slot: u16| {
+            let old = &self.now.posed[slot as usize];
+            if has_inverse(old) {
+                posed[slot as usize].matrix3 * old.matrix3.inverse()
+            } else {
+                DMat3::IDENTITY
             }
-        });
-        for (bind, bound) in self.binds.iter_mut().zip(&rig.bounds) {
-            let p = apply(&linear[bound.slot as usize], bound.point);
-            *bind = [p.x, p.y, p.z, bound.distance];
-        }
-        finished(Stage::Skin);
-        let solver = &self.prepared.solver;
-        let simulation = &self.prepared.settings.simulation;
-        solver.solve(
-            &mut self.solver,
-            &mut self.now.nodes,
-            &self.binds,
-            &self.bind_stiffness,
-            simulation.iterations,
-            simulation.volume_sweeps,
-        );
-        for round in 0..8 {
-            let check = solver.check(&self.solver, &self.now.nodes, 0.0);
-            if check.flat == 0 {
-                break;
-            }
-            if round == 0 { self.stats[0] += 1; }
-            if round == 7 { self.stats[1] += 1; }
-            for _ in 0..4 {
-                solver.sweep_volume(&self.solver, &mut self.now.nodes);
-            }
-        }
+        };
+        angle(&turn(a), &turn(b))
+    }
+
+    /// One solve, from where the nodes are to a pose.
+    fn tick(
+        &mut self,
+        posed: &[DAffine3],
+        time: f64,
+        seconds: f64,
+        inert: bool,
+        finished: &mut dyn FnMut(Stage),
+    ) {
+        self.retune(time, seconds);
+        self.carried.set(&self.now.posed, posed);
+        self.carried.let_go(self.prepared, posed);
+        self.rescale(posed);
+        self.predict(seconds as f32, inert);
+        self.bind();
         self.now.posed.copy_from_slice(posed);
+        finished(Stage::Skin);
+        self.solve();
+        if seconds > 0.0 {
+            let rate = 1.0 / seconds as f32;
+            for (velocity, (new, old)) in
+                self.velocities.iter_mut().zip(self.now.nodes.iter().zip(&self.origin))
+            {
+                *velocity = (at(new) - at(old)) * rate;
+            }
+        }
         finished(Stage::Solve);
     }
 
-    /// The skin at a moment between the last two ticks.
-    pub(super) fn show(
-        &mut self,
-        motion: &dyn Motion,
-        seconds: f64,
-        out: &mut Shape,
-        finished: &mut dyn FnMut(Stage),
-    ) -> Health {
-        let Prepared { character, rig, skinner, skin, .. } = self.prepared;
-        let mut pose = std::mem::take(&mut self.pose);
-        motion.pose(seconds, &mut pose);
-        let mut posed = std::mem::take(&mut self.posed);
-        self.posed_of(&pose, &mut posed);
-        self.linear.iter_mut().zip(&posed).for_each(|(l, p)| *l = matrix(p));
-        let rest = self.prepared.body.tets().positions();
-        let linear = &self.linear;
-        parallel::for_each_chunk_mut(&mut self.skinned, CHUNK, |chunk, skinned| {
-            for (k, node) in skinned.iter_mut().enumerate() {
+    /// Sets stiffness anew where regions have come or gone, or the user has changed something.
+    fn retune(&mut self, time: f64, seconds: f64) {
+        let clip_time = match self.cycle {
+            Some(ticks) => {
+                time - (time / (ticks as f64 * self.step) + 1e-9).floor() * ticks as f64 * self.step
+            }
+            None => time,
+        };
+        for (share, region) in self.next_shares.iter_mut().zip(&self.settings.regions) {
+            *share = tissue::presence(region, clip_time);
+        }
+        let compliant = self.settings.simulation.model == Model::Compliance;
+        let stale = compliant && (seconds - self.set_for).abs() > 1e-9 * seconds;
+        if self.shares.as_ref() == Some(&self.next_shares) && !stale {
+            return;
+        }
+        tissue::blend(self.prepared, &self.settings, &self.next_shares, &mut self.tissue);
+        let shares = self.shares.get_or_insert_default();
+        shares.clone_from(&self.next_shares);
+        self.set_for = seconds;
+        materials::set(
+            self.prepared,
+            &self.settings,
+            &self.tissue,
+            seconds,
+            &mut self.solver,
+            &mut self.bind,
+        );
+    }
+
+    /// Sets targets anew where joints have changed their scale.
+    fn rescale(&mut self, posed: &[DAffine3]) {
+        let axes =
+            |m: &DAffine3| [m.matrix3.x_axis.length(), m.matrix3.y_axis.length(), m.matrix3.z_axis.length()];
+        // Rounding of f32 matrices, no more.
+        let same = |a: [f64; 3], b: [f64; 3]| (0..3).all(|k| (a[k] - b[k]).abs() < 1e-5);
+        if posed.iter().zip(&self.scaled).all(|(m, &old)| same(axes(m), old)) {
+            return;
+        }
+        self.scaled.iter_mut().zip(posed).for_each(|(old, m)| *old = axes(m));
+        let unscaled = self.scaled.iter().all(|&s| same(s, [1.0; 3]));
+        self.carried.scaled = !unscaled;
+        self.target_volume = materials::set_targets(self.prepared, &self.carried, unscaled, &mut self.solver);
+    }
+
+    /// Where nodes start from.
+    fn predict(&mut self, seconds: f32, inert: bool) {
+        let Prepared { points, turned, rig, inverse_masses, .. } = self.prepared;
+        let carried = &self.carried;
+        points.positions(&carried.linear, &mut self.points, &mut self.node_places);
+        for (skinned, place) in self.skinned.iter_mut().zip(&self.node_places) {
+            put(skinned, *place);
+        }
+        if let Some((turned, state)) = turned.as_ref().zip(self.turned.as_mut()) {
+            turned.positions(&carried.linear, state, &mut self.node_places);
+        }
+        self.origin.copy_from_slice(&self.now.nodes);
+        let advects = self.settings.position.prediction == Prediction::Advected;
+        let pull = self.prepared.gravity(&self.settings) * (seconds * seconds);
+        let (tissue, velocities, reset) = (&self.tissue, &self.velocities, &self.node_places);
+        let nodes = &mut self.now.nodes;
+        parallel::for_each_chunk_pair_mut(nodes, &mut self.skinned, CHUNK, |chunk, nodes, skinned| {
+            for (k, (node, skinned)) in nodes.iter_mut().zip(skinned).enumerate() {
                 let index = chunk * CHUNK + k;
-                put(node, apply(&blend(rig.weights.of(index), linear), rest[index]));
+                let weights = rig.weights.of(index);
+                let (old, linear) = (at(node), at(skinned));
+                skinned[3] = carried.anchor(rig, index);
+                if !weights.iter().all(|w| carried.sure[w.0 as usize]) {
+                    // A bone of no size, or turned inside out, says nothing of where flesh was: it is held.
+                    put(node, linear);
+                    node[3] = 0.0;
+                    continue;
+                }
+                node[3] = inverse_masses[index];
+                let mut place = if advects {
+                    let advected = carried.advected(weights, old);
+                    advected + (linear - advected) * skinned[3]
+                } else {
+                    reset[index]
+                };
+                let softness = if inert { tissue[index].softness } else { 0.0 };
+                if softness > 0.0 {
+                    // v_bone + (v - v_bone) e^(-c h): drag against the bones, not against the air.
+                    let along = place - old;
+                    let kept = libm::expf(-tissue[index].damping * seconds);
+                    let swung = old + along + (velocities[index] * seconds - along) * kept + pull;
+                    place += (swung - place) * softness;
+                }
+                put(node, place);
             }
         });
-        let span = (self.now.tick - self.before.tick) as f64;
-        let share = if span > 0.0 { (seconds / self.step - self.before.tick as f64) / span } else { 1.0 };
-        let share = if share > 1.0 - 1e-6 { 1.0 } else { share.max(0.0) };
-        if share == 1.0 {
-            self.shown.copy_from_slice(&self.now.nodes);
-        } else {
-            for (moment, shown) in [(&self.before, &mut self.shown_before), (&self.now, &mut self.shown)] {
-                for (slot, new) in posed.iter().enumerate() {
-                    let old = &moment.posed[slot];
-                    self.carried[slot] =
-                        if has_inverse(old) { matrix(&(*new * old.inverse())) } else { matrix(&DAffine3::IDENTITY) };
+    }
+
+    /// Where the points on the bones are.
+    fn bind(&mut self) {
+        let (rig, carried) = (&self.prepared.rig, &self.carried);
+        let rest = self.prepared.body.tets().positions();
+        let (own, skinned) = (&self.bind, &self.skinned);
+        let compliant = self.settings.simulation.model == Model::Compliance;
+        let binds = &mut self.binds;
+        parallel::for_each_chunk_pair_mut(
+            binds,
+            &mut self.bind_stiffness,
+            CHUNK,
+            |chunk, binds, stiffness| {
+                for (k, (bind, stiffness)) in binds.iter_mut().zip(stiffness).enumerate() {
+                    let index = chunk * CHUNK + k;
+                    let bound = &rig.bounds[index];
+                    let m = &carried.linear[bound.slot as usize];
+                    let p = apply(m, bound.point);
+                    let distance =
+                        if carried.scaled { (apply(m, rest[index]) - p).length() } else { bound.distance };
+                    *bind = [p.x, p.y, p.z, distance];
+                    // Near a bent joint the bones have little to say, or flesh would be caught between them.
+                    let share = LEAST_BIND + (1.0 - LEAST_BIND) * skinned[index][3];
+                    *stiffness = if compliant { own[index] / share } else { own[index] * share };
                 }
-                let carried = &self.carried;
-                parallel::for_each_chunk_mut(shown, CHUNK, |chunk, shown| {
-                    for (k, node) in shown.iter_mut().enumerate() {
-                        let index = chunk * CHUNK + k;
-                        put(node, apply(&blend(rig.weights.of(index), carried), at(&moment.nodes[index])));
-                    }
-                });
+            },
+        );
+    }
+
+    fn solve(&mut self) {
+        let solver = &self.prepared.solver;
+        let simulation = &self.settings.simulation;
+        let iterations = materials::iterations(&self.settings);
+        let (state, nodes) = (&mut self.solver, &mut self.now.nodes);
+        solver.solve(state, nodes, &self.binds, &self.bind_stiffness, iterations, simulation.volume_sweeps);
+        for _ in 0..MORE_ROUNDS {
+            let check = solver.check(state, nodes, 0.0);
+            let volume = body_volume(self.prepared.body.surface(), nodes, &mut self.volumes);
+            let missing = (volume - self.target_volume).abs() > VOLUME_ERROR * self.target_volume;
+            if !check.finite || !(missing || check.flat > 0) {
+                break;
             }
-            let share = share as f32;
-            for (now, before) in self.shown.iter_mut().zip(&self.shown_before) {
-                let p = at(before) + (at(now) - at(before)) * share;
-                put(now, p);
+            solver.sweep_volume(state, nodes, MORE_SWEEPS);
+        }
+    }
+
+    /// Nodes that are no numbers go to where linear blending has them, and all swing is forgotten.
+    fn hold(&mut self) {
+        for (node, skinned) in self.now.nodes.iter_mut().zip(&self.skinned) {
+            if !at(node).is_finite() {
+                put(node, at(skinned));
+                self.held += 1;
             }
         }
-        pose.skin_matrices(character, &mut self.matrices);
-        skinner.morph(character.morphs(), &pose.morph_weights, &mut self.skin);
-        skinner.positions_and_normals(&self.matrices, &mut self.skin, &mut out.positions, &mut out.normals);
-        skin.positions(&self.skinned, &mut self.embedded);
-        out.positions.iter_mut().zip(&self.embedded).for_each(|(o, e)| *o -= *e);
-        skin.positions_and_normals(&self.shown, &mut self.scratch, &mut self.embedded, &mut out.normals);
-        out.positions.iter_mut().zip(&self.embedded).for_each(|(o, e)| *o += *e);
-        self.pose = pose;
-        self.posed = posed;
-        finished(Stage::Embed);
-        Health { residual: Some(self.prepared.solver.residual(&self.solver, &self.now.nodes)), held: 0 }
+        self.velocities.fill(Vec3::ZERO);
     }
+}
+
+/// The rigid way from where a joint is in one pose to where it is in another.
+fn between_roots(from: &Pose, to: &Pose, root: usize) -> DAffine3 {
+    let rigid = |m: &DAffine3| {
+        let (_, turn, place) = m.to_scale_rotation_translation();
+        has_inverse(m).then(|| DAffine3::from_rotation_translation(turn.normalize(), place))
+    };
+    let (from, to) = (rigid(&from.world_from_joint[root]), rigid(&to.world_from_joint[root]));
+    from.zip(to).map_or(DAffine3::IDENTITY, |(from, to)| to * from.inverse())
+}
+
+/// The volume within a body's surface: `sum x_a . (x_b x x_c) / 6`, from the first node on to keep digits.
+fn body_volume(surface: &[([u32; 3], u32)], nodes: &[Node], sums: &mut [f64]) -> f64 {
+    let origin = at(&nodes[0]);
+    parallel::for_each_chunk_mut(sums, 1, |chunk, sum| {
+        let triangles = &surface[chunk * CHUNK..surface.len().min((chunk + 1) * CHUNK)];
+        let six = triangles.iter().map(|(corners, _)| {
+            let [a, b, c] = corners.map(|n| (at(&nodes[n as usize]) - origin).as_dvec3());
+            a.dot(b.cross(c))
+        });
+        sum[0] = six.sum::<f64>() / 6.0;
+    });
+    sums.iter().sum()
 }

@@ -1,0 +1,109 @@
+//! How nodes are carried on by the bones.
+
+use super::Prepared;
+use super::rig::{NodeRig, smooth};
+use crate::body::Node;
+use crate::rig::{SkinMatrix, has_inverse};
+use glam::{DAffine3, DMat3, DQuat, Vec3};
+
+/// Degrees between two bones from which on the flesh they share is let go of its linear blend, and at which it is let
+/// go wholly. Linear blending draws flesh in by 1 % of its radius at 16 degrees, and by 3 % at 30.
+const LET_GO: [f64; 2] = [5.0, 30.0];
+
+/// The motion of the bones from one pose to the next.
+pub(super) struct Carried {
+    /// Scene from rest, per slot: for linear blending.
+    pub(super) linear: Vec<SkinMatrix>,
+    /// From the old pose to the new, per slot.
+    on: Vec<SkinMatrix>,
+    /// Whether a slot's motion is known: not where a joint has no size or is turned inside out.
+    pub(super) sure: Vec<bool>,
+    /// How far each pair of slots has let go of the flesh between them.
+    let_go: Vec<f32>,
+    /// Whether any joint is scaled.
+    pub(super) scaled: bool,
+}
+
+impl Carried {
+    pub(super) fn new(prepared: &Prepared<'_>) -> Self {
+        let slots = prepared.character.slots().len();
+        Self {
+            linear: vec![SkinMatrix::default(); slots],
+            on: vec![SkinMatrix::default(); slots],
+            sure: vec![true; slots],
+            let_go: vec![0.0; prepared.rig.pairs.len()],
+            scaled: false,
+        }
+    }
+
+    /// From one pose to another.
+    pub(super) fn set(&mut self, old: &[DAffine3], new: &[DAffine3]) {
+        for (slot, (old, new)) in old.iter().zip(new).enumerate() {
+            let known = |m: &DAffine3| has_inverse(m) && m.matrix3.determinant() > 0.0;
+            self.sure[slot] = known(old) && known(new);
+            self.linear[slot] = matrix(new);
+            self.on[slot] =
+                if self.sure[slot] { matrix(&(*new * old.inverse())) } else { matrix(&DAffine3::IDENTITY) };
+        }
+    }
+
+    /// Lets go of flesh between bones that are turned against each other.
+    pub(super) fn let_go(&mut self, prepared: &Prepared<'_>, posed: &[DAffine3]) {
+        for (&[a, b], let_go) in prepared.rig.pairs.iter().zip(&mut self.let_go) {
+            let turn = angle(&posed[a as usize].matrix3, &posed[b as usize].matrix3);
+            *let_go = smooth((turn - LET_GO[0]) / (LET_GO[1] - LET_GO[0])) as f32;
+        }
+    }
+
+    /// How much a node is held at its linear blend, 0 to 1.
+    pub(super) fn anchor(&self, rig: &NodeRig, node: usize) -> f32 {
+        let freed = rig.freed_by.of(node).iter().map(|&(pair, share)| share * self.let_go[pair as usize]);
+        1.0 - freed.fold(0.0, f32::max)
+    }
+
+    /// `sum_j w_j (M_j M_j_old^-1) x_old`: a place, carried on by the blend of the bones' motions.
+    pub(super) fn advected(&self, weights: &[(u16, f32)], old: Vec3) -> Vec3 {
+        let mut sum = [[0.0; 4]; 3];
+        for &(slot, weight) in weights {
+            let m = &self.on[slot as usize];
+            for row in 0..3 {
+                for column in 0..4 {
+                    sum[row][column] += weight * m[row][column];
+                }
+            }
+        }
+        apply(&sum, old)
+    }
+}
+
+pub(super) fn at(node: &Node) -> Vec3 {
+    Vec3::new(node[0], node[1], node[2])
+}
+
+pub(super) fn put(node: &mut Node, place: Vec3) {
+    (node[0], node[1], node[2]) = (place.x, place.y, place.z);
+}
+
+pub(super) fn matrix(m: &DAffine3) -> SkinMatrix {
+    let row = |i: usize| {
+        let [x, y, z] = [m.matrix3.x_axis[i], m.matrix3.y_axis[i], m.matrix3.z_axis[i]];
+        [x as f32, y as f32, z as f32, m.translation[i] as f32]
+    };
+    [row(0), row(1), row(2)]
+}
+
+pub(super) fn apply(m: &SkinMatrix, p: Vec3) -> Vec3 {
+    let row = |r: &[f32; 4]| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3];
+    Vec3::new(row(&m[0]), row(&m[1]), row(&m[2]))
+}
+
+/// The angle between two turns, in degrees; scale is taken out.
+pub(super) fn angle(a: &DMat3, b: &DMat3) -> f64 {
+    let turn = |m: &DMat3| {
+        let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.try_normalize());
+        Some(DQuat::from_mat3(&DMat3::from_cols(x?, y?, z?)))
+    };
+    let (Some(a), Some(b)) = (turn(a), turn(b)) else { return 0.0 };
+    let cosine = (a.dot(b) / (a.length() * b.length())).abs();
+    if cosine.is_finite() { 2.0 * libm::acos(cosine.min(1.0)).to_degrees() } else { 0.0 }
+}

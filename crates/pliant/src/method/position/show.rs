@@ -1,0 +1,112 @@
+//! The skin at a moment: its own linear blend, and what the flesh under it has been moved by.
+
+use super::Prepared;
+use super::predict::{at, put};
+use super::state::{CHUNK, State};
+use crate::method::{Health, Shape, Stage};
+use crate::parallel;
+use crate::rig::Motion;
+use glam::Vec3;
+
+impl State<'_> {
+    /// The skin at a moment between the last two ticks.
+    ///
+    /// A vertex is where the tets have it, `E(x)`. That alone would lose what the skin does by its own weights between
+    /// the nodes of a tet (lips, eyelids), morphs, and shells without flesh: so what linear blending moves the vertex
+    /// by beyond its tet, `v_LBS - E(x_LBS)`, is added; less where bent joints have set the flesh free, since that is
+    /// also what linear blending does wrong.
+    pub(super) fn show(
+        &mut self,
+        motion: &dyn Motion,
+        seconds: f64,
+        out: &mut Shape,
+        finished: &mut dyn FnMut(Stage),
+    ) -> Health {
+        let Prepared { character, rig, skinner, skin, points, .. } = self.prepared;
+        let mut pose = std::mem::take(&mut self.pose);
+        motion.pose(seconds, &mut pose);
+        let mut posed = std::mem::take(&mut self.posed);
+        self.posed_of(&pose, &mut posed);
+        self.place(&posed, seconds);
+        self.carried.let_go(self.prepared, &posed);
+        points.positions(&self.carried.linear, &mut self.points, &mut self.node_places);
+        let (carried, places) = (&self.carried, &self.node_places);
+        parallel::for_each_chunk_mut(&mut self.skinned, CHUNK, |chunk, skinned| {
+            for (k, node) in skinned.iter_mut().enumerate() {
+                let index = chunk * CHUNK + k;
+                put(node, places[index]);
+                node[3] = carried.anchor(rig, index);
+            }
+        });
+        finished(Stage::Skin);
+        pose.skin_matrices(character, &mut self.matrices);
+        skinner.morph(character.morphs(), &pose.morph_weights, &mut self.skin);
+        let count = skinner.vertex_count();
+        out.positions.resize(count, Vec3::ZERO);
+        out.normals.resize(count, Vec3::Y);
+        skinner.positions_and_normals(&self.matrices, &mut self.skin, &mut out.positions, &mut out.normals);
+        skin.positions(&self.skinned, &mut self.embedded);
+        let (tets, embedding) = (self.prepared.body.tets().tets(), self.prepared.body.embedding());
+        let (linear, embedded, details) = (&self.skinned, &self.embedded, &self.prepared.details);
+        parallel::for_each_chunk_mut(&mut out.positions, CHUNK, |chunk, positions| {
+            for (k, position) in positions.iter_mut().enumerate() {
+                let vertex = chunk * CHUNK + k;
+                let mut detail = *position - embedded[vertex];
+                if !details[vertex] {
+                    let nodes = tets[embedding.tets()[vertex] as usize];
+                    let weights = embedding.weights()[vertex];
+                    let held = (0..4).map(|c| weights[c] * linear[nodes[c] as usize][3]).sum::<f32>();
+                    detail *= held.clamp(0.0, 1.0);
+                }
+                *position = detail;
+            }
+        });
+        skin.positions_and_normals(&self.shown, &mut self.scratch, &mut self.embedded, &mut self.normals);
+        let (embedded, normals) = (&self.embedded, &self.normals);
+        parallel::for_each_chunk_pair_mut(&mut out.positions, &mut out.normals, CHUNK, |chunk, p, n| {
+            for (k, (position, normal)) in p.iter_mut().zip(n).enumerate() {
+                let vertex = chunk * CHUNK + k;
+                *position += embedded[vertex];
+                if !details[vertex] {
+                    *normal = normals[vertex];
+                }
+            }
+        });
+        self.pose = pose;
+        self.posed = posed;
+        finished(Stage::Embed);
+        let residual = self.prepared.solver.residual(&mut self.solver, &self.now.nodes);
+        Health { residual: Some(residual), held: self.held }
+    }
+
+    /// The nodes at a moment between the last two ticks: both carried to it by the bones, then blended. A straight way
+    /// would cut the corner of a fast turn, and lose volume.
+    fn place(&mut self, posed: &[glam::DAffine3], seconds: f64) {
+        let span = (self.now.tick - self.before.tick) as f64;
+        let share = if span > 0.0 { (seconds / self.step - self.before.tick as f64) / span } else { 1.0 };
+        let rig = &self.prepared.rig;
+        if share > 1.0 - 1e-6 {
+            self.carried.set(&self.now.posed, posed);
+            self.shown.copy_from_slice(&self.now.nodes);
+            return;
+        }
+        let share = share.max(0.0) as f32;
+        for (moment, shown) in [(&self.before, &mut self.shown_before), (&self.now, &mut self.shown)] {
+            self.carried.set(&moment.posed, posed);
+            let carried = &self.carried;
+            parallel::for_each_chunk_mut(shown, CHUNK, |chunk, shown| {
+                for (k, node) in shown.iter_mut().enumerate() {
+                    let index = chunk * CHUNK + k;
+                    put(node, carried.advected(rig.weights.of(index), at(&moment.nodes[index])));
+                }
+            });
+        }
+        let before = &self.shown_before;
+        parallel::for_each_chunk_mut(&mut self.shown, CHUNK, |chunk, shown| {
+            for (node, before) in shown.iter_mut().zip(&before[chunk * CHUNK..]) {
+                let (from, to) = (at(before), at(node));
+                put(node, from + (to - from) * share);
+            }
+        });
+    }
+}
