@@ -19,9 +19,6 @@ pub(crate) const CLOSED: f64 = 1e-4;
 /// Cycles played, at most, for a loop to close. Flesh that swings for longer than 30 walks is not meant to loop.
 const MOST_CYCLES: usize = 30;
 
-/// How long before a cycle's end its last pose is taken, as a share of the cycle: at its end the next one starts.
-const BEFORE_END: f64 = 1e-6;
-
 /// One frame of a motion, deformed.
 pub(crate) struct Frame<'f> {
     /// Seconds of the clip.
@@ -125,18 +122,20 @@ impl<'a> Drive<'a> {
             self.play(Some(clip), schedule, progress, sink)?;
             return Ok(Cycle { cycles: 0, closes_within: seam.gap, seam: seam.gap });
         };
+        progress.more(1);
         self.skip(&motion, 0.0, progress);
         let mut start = self.state();
         let mut cycles = 0;
-        let (health, ms) = loop {
+        let (mut closes_within, (health, ms)) = loop {
             progress.now(&format!("closing the loop, cycle {}", cycles + 1));
-            progress.more(schedule.times.len());
+            progress.more(within.len() + 1);
             within.iter().for_each(|time| self.skip(&motion, cycles as f64 * period + time, progress));
             cycles += 1;
             let stepped = self.step(&motion, cycles as f64 * period);
             progress.step();
-            if self.moved_from(&mut start) < CLOSED || cycles == MOST_CYCLES {
-                break stepped;
+            let moved = self.moved_from(&mut start);
+            if moved < CLOSED || cycles == MOST_CYCLES {
+                break (moved, stepped);
             }
             self.preroll_ms += stepped.1.total;
         };
@@ -154,18 +153,18 @@ impl<'a> Drive<'a> {
             progress.step();
         }
         once.pose(last, &mut self.pose);
-        if seam.travel.is_none() {
-            let (health, ms) = self.step(&motion, begin + period * (1.0 - BEFORE_END));
-            sink(self.frame(last, health, ms))?;
-        }
-        let (health, ms) = self.step(&motion, begin + period);
         if let Some(travel) = seam.travel {
+            let (health, ms) = self.step(&motion, begin + period);
             let shape = moved_shape(&first_shape, &travel);
             let nodes = first_nodes.map(|nodes| moved_nodes(&nodes, &travel));
             sink(Frame { shape: &shape, nodes: nodes.as_deref(), ..self.frame(last, health, ms) })?;
+            closes_within = self.moved_from(&mut start);
+        } else {
+            let end = begin + period;
+            let (health, ms) = self.step(&Ending { motion, once, period, end }, end);
+            sink(self.frame(last, health, ms))?;
         }
         progress.step();
-        let closes_within = self.moved_from(&mut start);
         Ok(Cycle { cycles, closes_within, seam: seam.gap })
     }
 
@@ -174,13 +173,13 @@ impl<'a> Drive<'a> {
     }
 
     /// A step that nobody looks at.
-    fn skip(&mut self, motion: &Playback<'_>, seconds: f64, progress: &mut Progress) {
+    fn skip(&mut self, motion: &dyn Motion, seconds: f64, progress: &mut Progress) {
         self.preroll_ms += self.step(motion, seconds).1.total;
         progress.step();
     }
 
     /// A step, how long it took, and its stages.
-    fn step(&mut self, motion: &Playback<'_>, seconds: f64) -> (Health, Milliseconds) {
+    fn step(&mut self, motion: &dyn Motion, seconds: f64) -> (Health, Milliseconds) {
         let started = Instant::now();
         let mut spent = Milliseconds::default();
         let mut last = started;
@@ -220,6 +219,30 @@ pub(crate) fn milliseconds(since: Instant) -> f64 {
 
 fn farthest(a: &[Vec3], b: &[Vec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.as_dvec3().distance(b.as_dvec3())).fold(0.0, f64::max)
+}
+
+/// A cycle that does not start again, but ends in its last pose: the next one's first may be far from it.
+struct Ending<'a> {
+    motion: Playback<'a>,
+    once: Playback<'a>,
+    /// Seconds of a cycle, and at which this one ends.
+    period: f64,
+    end: f64,
+}
+
+impl Motion for Ending<'_> {
+    fn pose(&self, seconds: f64, out: &mut Pose) {
+        // Ends may be a rounding away from themselves.
+        if seconds < self.end * (1.0 - 1e-9) {
+            self.motion.pose(seconds, out);
+        } else {
+            self.once.pose(self.period, out);
+        }
+    }
+
+    fn period(&self) -> Option<f64> {
+        Some(self.period)
+    }
 }
 
 /// How a clip's end meets its start.

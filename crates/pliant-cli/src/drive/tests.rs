@@ -199,7 +199,7 @@ fn a_clip_that_ends_elsewhere_keeps_its_end() {
     let plain = take(&character, &*flesh.plain, &schedule, false);
     let last = schedule.times.len() - 1;
     let size = character.diagonal();
-    assert!(farthest(&looped.shapes[last], &plain.shapes[last]) < 0.05 * size);
+    assert!(farthest(&looped.shapes[last], &plain.shapes[last]) < 0.02 * size);
     assert!(farthest(&looped.shapes[last], &looped.shapes[0]) > 0.1 * size);
 }
 

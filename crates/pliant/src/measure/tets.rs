@@ -8,10 +8,6 @@ use crate::rig::Pose;
 use glam::DVec3;
 use std::collections::VecDeque;
 
-/// Below this times the diagonal a tet's least height is rounding of f32 positions, and its sign says nothing: slivers,
-/// and flesh whose joint is scaled to nothing.
-const HEIGHT_FLOOR: f64 = LENGTH_FLOOR;
-
 /// A judge of a character's tet body.
 #[derive(Debug, Clone)]
 pub struct TetJudge {
@@ -77,7 +73,8 @@ impl TetJudge {
     pub fn frame(&self, pose: &Pose, nodes: &[Node]) -> Option<TetMeasures> {
         let points = self.points(nodes)?;
         let scales = self.carriers.scales(pose);
-        let floor = HEIGHT_FLOOR * self.diagonal;
+        // Flatter tets have the sign that rounding gives them: slivers, and flesh whose joint is scaled to nothing.
+        let floor = LENGTH_FLOOR * self.diagonal;
         let (mut now, mut reference) = (0.0, 0.0);
         let (mut inverted, mut min_det_f) = (0, None);
         for (corners, rest) in self.tets.iter().zip(&self.rest) {

@@ -180,3 +180,35 @@ fn pictures(input: &Input, judge: &Judge, worst: Option<Worst>) -> Result<Vec<Ca
         shot(&format!("volume, {at}"), shape, pose, Some((Heat::Volume, &volume[..])))?,
     ])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant::asset::Character;
+    use pliant::method::Health;
+    use pliant::zoo;
+
+    #[test]
+    fn held_nodes_are_told_of_without_a_report() {
+        let character: Character = zoo::character("cylinder", Some(500)).unwrap();
+        let (pose, shape) = (Pose::rest(&character), Shape::rest(&character));
+        let mut record = Record::new(None, None);
+        for (frame, held) in [0, 3, 0, 1].into_iter().enumerate() {
+            assert_eq!(record.flagged().is_some(), frame > 1);
+            record.frame(
+                "kick",
+                &Frame {
+                    time: 0.1 * frame as f64,
+                    pose: &pose,
+                    shape: &shape,
+                    nodes: None,
+                    health: Health { held, ..Default::default() },
+                    ms: Milliseconds::default(),
+                },
+            );
+        }
+        let said = record.flagged().unwrap();
+        assert!(said.contains("2 of 4 frames") && said.contains("0.100 s of 'kick'"), "{said}");
+        assert!(!said.contains("inside out"), "{said}");
+    }
+}
