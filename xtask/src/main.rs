@@ -10,7 +10,8 @@ const HELP: &str = "\
 cargo xtask demo     bake a built-in character; leaves a GLB, a report and a picture in out/demo
 cargo xtask test     every test, with all the set-up it needs
 cargo xtask bench    the benchmarks: kernels against their scalar reference, loading against the gltf crate
-                     (--peers: tet bodies against fTetWild's, which Python's pip installs under target/)
+                     (--peers: the solver against pyPBD's and tet bodies against fTetWild's, which Python's pip installs
+                     under target/)
 cargo xtask gallery  pictures of every sample at rest and in every motion, in out/gallery
 cargo xtask pictures the README's pictures, in docs/images";
 
@@ -164,7 +165,7 @@ fn bench() -> Result<()> {
     run(&["cargo", "bench", "--quiet", "--package", "pliant-io", "--bench", "load"])
 }
 
-/// Tet bodies against those of fTetWild, in one run.
+/// The solver against pyPBD's, and tet bodies against those of fTetWild, in one run.
 fn peers() -> Result<()> {
     let pliant = pliant()?;
     let folder = target().join("peers");
@@ -173,6 +174,8 @@ fn peers() -> Result<()> {
         run(&["python3", "-m", "venv", text(&folder)?])?;
     }
     run(&[text(&python)?, "-m", "pip", "install", "--quiet", "--requirement", "xtask/peers.txt"])?;
+    let bars = folder.join("bars");
+    run(&[text(&python)?, "xtask/peers_solver.py", &pliant, text(&bars)?])?;
     let surfaces = folder.join("surfaces");
     let data = data()?;
     let mut command = vec![text(&python)?, "xtask/peers.py", &pliant, text(&surfaces)?];

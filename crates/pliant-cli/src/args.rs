@@ -59,6 +59,7 @@ pub(crate) enum Command {
 Examples:
   pliant bake character.glb -o soft.glb --report report.html
   pliant bake character.glb --clip Run --method dqs --fps 60 -o run.npz
+  pliant bake character.glb --clip Walk --loop -o walk.glb
   pliant bake character.glb --config soft.toml --preset muscle -o soft.glb
   pliant bake body.obj --skeleton body.mhskel --weights-file body.mhw -o body.glb
   pliant bake elephant.obj --skeleton elephant.tgf --motion elephant-anim.dmat -o elephant.glb
@@ -68,7 +69,8 @@ Examples:
     #[command(after_help = "\
 Examples:
   pliant picture character.glb --clip 0 --time 0.5 --view side --heat stretch -o p.png
-  pliant picture character.glb --show tets --cut x=0.4 -o inside.png")]
+  pliant picture character.glb --show tets --cut x=0.4 -o inside.png
+  pliant picture character.glb --method position --clip 0 --time 50% --show tets -o moved.png")]
     Picture(PictureArgs),
     /// Fill a skin with tets: the body that soft flesh needs, and how good it is.
     #[command(after_help = "\
@@ -79,7 +81,11 @@ Examples:
   pliant picture character.glb --show tets --view side -o inside.png")]
     Tets(TetsArgs),
     /// Time the kernels: the scalar reference beside the real path, in one run, best of several.
-    #[command(after_help = "Example: pliant bench --method lbs --sizes 34594,200000 --threads 1,2")]
+    #[command(after_help = "\
+Examples:
+  pliant bench --method lbs --sizes 34594,200000 --threads 1,2
+  pliant bench --method position --sizes 14000,90000 --iterations 12
+  pliant bench --method position --body body.mesh")]
     Bench(BenchArgs),
     /// Print the JSON schema of settings files.
     #[command(after_help = "Example: pliant schema > pliant.schema.json")]
@@ -240,7 +246,12 @@ pub(crate) struct BakeArgs {
     /// Frames a second (default: 30, or the recording's own rate).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = |t: &str| number(t, 1e-3, 1e5))]
     pub(crate) fps: Option<f64>,
-    /// Start, in seconds of the clip.
+    /// Play the clip as a cycle until it ends as it began, and write one whole cycle: its last frame is its first (moved
+    /// along, where the character travels). Of several clips each is a cycle of its own; --fps is the nearest rate at
+    /// which a cycle is a whole number of frames; a file without motion is written as ever.
+    #[arg(long = "loop", conflicts_with_all = ["start", "end", "rest"])]
+    pub(crate) cycle: bool,
+    /// Start, in seconds of the clip. Soft flesh still moves from the clip's start on: frames are those of the whole clip.
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = |t: &str| number(t, 0.0, 1e9))]
     pub(crate) start: Option<f64>,
     /// End, in seconds of the clip.
@@ -276,7 +287,7 @@ pub(crate) enum ViewArg {
 pub(crate) enum Show {
     /// The bones, over the skin.
     Skeleton,
-    /// The body's tets at rest, cut open; an OBJ needs no skeleton.
+    /// The body's tets, cut open: at rest (an OBJ needs no skeleton), or with --time those of a method that has tets.
     Tets,
 }
 
@@ -348,9 +359,23 @@ pub(crate) struct BenchArgs {
     /// A method, `embed` (the skin from its tets) or `tets` (the tets from a skin) (default: all).
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES.into_iter().chain([EMBED, TETS])))]
     pub(crate) method: Option<String>,
-    /// Sizes in vertices; of `tets`, in tets (default: 8620,24461,34594,200000; 7000,90000).
+    /// Sizes in vertices; of `tets` and `position`, in tets (default: 8620,24461,34594,200000; 7000,90000;
+    /// 5000,14000,90000).
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = |t: &str| whole(t, 1, 20_000_000))]
     pub(crate) sizes: Option<Vec<usize>>,
+    /// Solver iterations of `position`, which is a tick's projection on a bar of tets that is bent and twisted. Stiffness
+    /// per iteration stays that of 12.
+    #[arg(long, default_value = "12", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) iterations: u32,
+    /// Leave out the constraints of `position` that bind nodes to the bar's axis.
+    #[arg(long)]
+    pub(crate) no_bind: bool,
+    /// Tets for `position` in place of bars: .mesh, .meshb, .node/.ele, .msh or .veg.
+    #[arg(long, value_name = "FILE", conflicts_with = "sizes", value_parser = |p: &str| ending(p, &["mesh", "meshb", "node", "ele", "msh", "veg"]))]
+    pub(crate) body: Option<PathBuf>,
+    /// Write the bodies of `position`, at rest and bent, to a folder, for others to be measured with.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
     /// Machine-readable.
     #[arg(long)]
     pub(crate) json: bool,
@@ -385,15 +410,19 @@ impl BakeArgs {
 }
 
 impl PictureArgs {
+    /// The moment to show; none at rest.
+    pub(crate) fn moment(&self) -> Option<Moment> {
+        self.time.or(self.clip.is_some().then_some(Moment::Seconds(0.0)))
+    }
+
     fn misuse(&self) -> Option<String> {
         if self.show != Some(Show::Tets) {
             let tets_only = self.fineness.is_given() || self.cut.is_some();
             let message = || "--target, --cell and --cut go with --show tets".to_owned();
             return tets_only.then(message).or_else(|| self.input.misuse());
         }
-        let moves = self.clip.is_some() || self.time.is_some() || self.heat != HeatArg::None;
-        if moves {
-            return Some("--show tets is of the rest pose: leave out --clip, --time and --heat".to_owned());
+        if self.heat != HeatArg::None {
+            return Some("--show tets has no colours: leave out --heat".to_owned());
         }
         (self.input.tets.is_some() && self.fineness.is_given())
             .then(|| "--tets is a body as it is: leave out --target and --cell".to_owned())

@@ -5,7 +5,7 @@ use crate::load::{self, Format};
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use glam::Vec3;
-use pliant::asset::{Character, Part};
+use pliant::asset::{Character, Part, TetMesh};
 use pliant::body::{self, Body, BodyError, DistanceWarning, Fineness};
 use pliant::rig::weights::{self, DistanceSettings, GeodesicSettings, WeightKind};
 use pliant::zoo;
@@ -133,11 +133,16 @@ pub(crate) fn read(
     Ok(body)
 }
 
+/// What weights are said to come from that are the file's own.
+pub(crate) const FROM_FILE: &str = "file";
+
 /// A character with the weights that were asked for.
 pub(crate) struct Fleshed {
     pub(crate) character: Character,
     /// Where the weights come from, in words.
     pub(crate) weights: &'static str,
+    /// The tets that were given for its body.
+    pub(crate) tets: Option<TetMesh>,
 }
 
 /// Gives a character its weights: its own where it has any and no others are asked for.
@@ -163,16 +168,14 @@ pub(crate) fn weigh(
         None if !has_weights => WeightKind::default(),
         Some(WeightsArg::Geodesic) => WeightKind::Geodesic(GeodesicSettings::default()),
         Some(WeightsArg::File) | None => {
-            if let Some(path) = &args.tets {
-                let what = "these tets are not used: the weights are the file's own";
-                warnings.push(Warning::new(path.display().to_string(), what, 1));
-            }
-            return Ok(Fleshed { character, weights: "file" });
+            let tets = given.map(|body| body.tets().clone());
+            return Ok(Fleshed { character, weights: FROM_FILE, tets });
         }
     };
     let named = || args.file.display().to_string();
     let character = if has_weights { weights::only_used(character).with_context(named)? } else { character };
     let (positions, triangles) = (character.surface().positions(), character.surface().triangles());
+    let tets = given.as_ref().map(|body| body.tets().clone());
     let body = match (given, kind) {
         (None, WeightKind::Distance(_)) => None,
         (Some(body), _) => Some(body),
@@ -203,7 +206,7 @@ pub(crate) fn weigh(
         (WeightKind::Geodesic(_), None) => "geodesic, in straight lines",
     };
     let character = weights::bind(character, made).with_context(named)?;
-    Ok(Fleshed { character, weights })
+    Ok(Fleshed { character, weights, tets })
 }
 
 /// What was odd about bones and tets, by name: one line for bones, and one for pieces where there are many.

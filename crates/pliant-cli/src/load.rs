@@ -1,12 +1,12 @@
 //! Any character file, opened one way.
 
 use crate::args::{Common, InputArgs};
-use crate::flesh::{self, Fleshed};
+use crate::flesh::{self, FROM_FILE, Fleshed};
 use crate::motion::DEFAULT_FPS;
 use crate::terminal::say;
 use anyhow::{Context, Result, anyhow, bail};
-use pliant::asset::{Character, Painted};
-use pliant::method::Region;
+use pliant::asset::{Character, Painted, TetMesh};
+use pliant::method::{Deformer, Region};
 use pliant::zoo;
 use pliant_io::files::{Folder, NoFiles, read_limited};
 use pliant_io::gltf::Document;
@@ -53,6 +53,8 @@ pub(crate) struct Input {
     pub(crate) character: Character,
     /// Where its weights come from, in words.
     pub(crate) weights: &'static str,
+    /// Tets that were given for its body.
+    pub(crate) tets: Option<TetMesh>,
     pub(crate) document: Document,
     /// The files that the document may still refer to (images).
     pub(crate) files: Box<dyn Files>,
@@ -118,6 +120,13 @@ impl Input {
         warn(&self.warnings, common);
     }
 
+    /// Says where tets were given that neither the weights nor the method have a use for.
+    pub(crate) fn unused_tets(&self, deformer: &dyn Deformer) -> Vec<String> {
+        let is_unused = self.tets.is_some() && self.weights == FROM_FILE && deformer.body().is_none();
+        let what = "--tets: they are not used: the weights are the file's own, and the method has no flesh";
+        if is_unused { vec![what.to_owned()] } else { vec![] }
+    }
+
     /// A character that has no glTF document gets one.
     fn from_character(
         character: Character,
@@ -140,9 +149,9 @@ impl Input {
         files: Box<dyn Files>,
         warnings: Vec<Warning>,
     ) -> Self {
-        let Fleshed { character, weights } = fleshed;
+        let Fleshed { character, weights, tets } = fleshed;
         let (regions, paintable) = (vec![], vec![]);
-        Self { name, character, weights, document, files, warnings, regions, paintable }
+        Self { name, character, weights, tets, document, files, warnings, regions, paintable }
     }
 
     /// Puts more paint on the character.

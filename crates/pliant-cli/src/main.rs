@@ -3,11 +3,13 @@
 mod args;
 mod command;
 mod cutaway;
+mod drive;
 mod flesh;
 mod load;
 mod motion;
 mod picture;
 mod portrait;
+mod prepare;
 mod progress;
 mod report;
 mod settings;

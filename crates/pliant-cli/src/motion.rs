@@ -56,10 +56,7 @@ impl Schedule {
         end: Option<f64>,
         most: usize,
     ) -> Result<Self> {
-        let fps = fps.or(clip.and_then(Clip::frame_rate)).unwrap_or(DEFAULT_FPS);
-        if !(fps.is_finite() && (1e-3..=1e5).contains(&fps)) {
-            bail!("--fps {fps}: must lie between 0.001 and 100000");
-        }
+        let fps = rate(clip, fps)?;
         let last = clip.map_or(0.0, Clip::end);
         let (start, end) = (start.unwrap_or(0.0), end.unwrap_or(last));
         if !(start.is_finite() && end.is_finite() && 0.0 <= start && start <= end) {
@@ -72,9 +69,7 @@ impl Schedule {
         // A whole number of frames may come out a rounding short.
         let count = ((end - start) * fps + 1e-6).floor() + 1.0;
         if count > most as f64 {
-            bail!(
-                "over {MAX_FRAMES} frames are too many: lower --fps, cut with --start and --end, or bake fewer clips"
-            );
+            bail!(TOO_MANY);
         }
         // A start on a frame of the whole gives exactly that frame and those after it.
         let first = (start * fps).round();
@@ -82,6 +77,41 @@ impl Schedule {
         let time = |i: usize| if on_frame { (first + i as f64) / fps } else { start + i as f64 / fps };
         Ok(Self { fps, times: (0..count as usize).map(time).collect() })
     }
+
+    /// All frames of a clip that is played as a cycle, its end included. A loop of frames that do not come out even would
+    /// jump at its end, so the nearest rate is taken at which they do. One frame where the clip is a still.
+    pub(crate) fn cycle(clip: &Clip, fps: Option<f64>, most: usize) -> Result<Self> {
+        let fps = rate(Some(clip), fps)?;
+        let frames = (clip.end() * fps).round().max(1.0);
+        if clip.end() <= 0.0 {
+            return Self::new(Some(clip), Some(fps), None, None, most);
+        }
+        if frames + 1.0 > most as f64 {
+            bail!(TOO_MANY);
+        }
+        // Ends are single precision: a rounding is not uneven.
+        let is_even = (clip.end() * fps - frames).abs() < 1e-6 * frames;
+        let fps = if is_even { fps } else { frames / clip.end() };
+        Ok(Self { fps, times: (0..=frames as usize).map(|i| i as f64 / fps).collect() })
+    }
+
+    /// The frames that the whole clip has before the first of these.
+    pub(crate) fn before(&self) -> impl Iterator<Item = f64> {
+        let first = self.times.first().copied().unwrap_or(0.0);
+        (0..).map(|i| f64::from(i) / self.fps).take_while(move |&time| time < first)
+    }
+}
+
+const TOO_MANY: &str =
+    "over 1000000 frames are too many: lower --fps, cut with --start and --end, or bake fewer clips";
+
+/// Frames a second: as wished, as recorded, or the usual.
+fn rate(clip: Option<&Clip>, wish: Option<f64>) -> Result<f64> {
+    let fps = wish.or(clip.and_then(Clip::frame_rate)).unwrap_or(DEFAULT_FPS);
+    if !(fps.is_finite() && (1e-3..=1e5).contains(&fps)) {
+        bail!("--fps {fps}: must lie between 0.001 and 100000");
+    }
+    Ok(fps)
 }
 
 #[cfg(test)]
@@ -112,6 +142,36 @@ mod tests {
             let cut = Schedule::new(Some(&clip(2.0)), None, Some(start), None, MAX_FRAMES).unwrap();
             assert_eq!(cut.times, whole.times[first as usize..], "from {start} on, to the bit");
         }
+    }
+
+    #[test]
+    fn what_comes_before_a_cut_are_frames_of_the_whole() {
+        let whole = Schedule::new(Some(&clip(2.0)), None, None, None, MAX_FRAMES).unwrap();
+        let before = |start: f64| {
+            let cut = Schedule::new(Some(&clip(2.0)), None, Some(start), None, MAX_FRAMES).unwrap();
+            cut.before().collect::<Vec<_>>()
+        };
+        assert!(before(0.0).is_empty());
+        assert_eq!(before(0.5), whole.times[..15]);
+        assert_eq!(before(0.51), whole.times[..16]);
+    }
+
+    #[test]
+    fn a_cycle_comes_out_even() {
+        let even = Schedule::cycle(&clip(2.0), None, MAX_FRAMES).unwrap();
+        assert_eq!(even, Schedule::new(Some(&clip(2.0)), None, None, None, MAX_FRAMES).unwrap());
+        // In single precision 1.2 s is a millionth of a frame more than 36 of them.
+        let rounded = Schedule::cycle(&clip(1.2), None, MAX_FRAMES).unwrap();
+        assert_eq!((rounded.fps, rounded.times.len()), (30.0, 37));
+        for (end, fps, frames) in [(0.75, 30.0, 23), (0.01, 30.0, 1), (1.0, 2.4, 2)] {
+            let Schedule { fps, times } = Schedule::cycle(&clip(end), Some(fps), MAX_FRAMES).unwrap();
+            assert_eq!(times.len(), frames + 1);
+            assert!((fps - frames as f64 / f64::from(end)).abs() < 1e-9);
+            assert!(times[0] == 0.0 && (times[frames] - f64::from(end)).abs() < 1e-12);
+        }
+        let still = Clip::new("still".into(), vec![]);
+        assert_eq!(Schedule::cycle(&still, None, MAX_FRAMES).unwrap().times, [0.0]);
+        assert!(Schedule::cycle(&clip(2.0), Some(7.3), 10).is_err());
     }
 
     #[test]

@@ -34,6 +34,11 @@ impl Progress {
         self.appear();
     }
 
+    /// So many steps more than were known of.
+    pub(crate) fn more(&mut self, steps: usize) {
+        self.bar.inc_length(steps as u64);
+    }
+
     pub(crate) fn step(&mut self) {
         self.appear();
         self.bar.inc(1);

@@ -1,10 +1,10 @@
 //! What is set: by a file, on the command line, and by the character itself.
 
-use crate::args::SettingsArgs;
+use crate::args::{FinenessArgs, SettingsArgs};
 use crate::load::Input;
 use anyhow::{Context, Result};
 use pliant::body::Fineness;
-use pliant::method::{Place, Settings};
+use pliant::method::{BodySettings, Place, Settings};
 use pliant_io::Warning;
 use pliant_io::files::read_limited;
 use pliant_io::settings::{self, SettingsFile};
@@ -41,6 +41,13 @@ impl Wishes {
         settings.preset = args.preset.map(Into::into).or(settings.preset);
         settings.method = args.method.clone().or(settings.method);
         Ok(Self { settings, file })
+    }
+
+    /// Makes the body as fine as the command line says, where it does.
+    pub(crate) fn refine(&mut self, fineness: &FinenessArgs) {
+        if fineness.is_given() {
+            self.settings.body = BodySettings { tets: fineness.target, cell: fineness.cell };
+        }
     }
 
     /// How fine the body is to be.

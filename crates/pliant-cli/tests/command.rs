@@ -383,7 +383,8 @@ fn bench_prints_scalar_beside_the_real_path() {
     let of = |method: &str| rows.iter().filter(|row| row["method"] == method).count();
     assert_eq!(["lbs", "dqs", "embed"].map(of), [2; 3], "with and without normals");
     assert_eq!(of("tets"), 3, "samples");
-    assert_eq!(rows.len(), 9);
+    assert_eq!(of("position"), 1, "bars");
+    assert_eq!(rows.len(), 10);
     for row in rows {
         for key in [
             "method",
@@ -401,7 +402,44 @@ fn bench_prints_scalar_beside_the_real_path() {
             assert!(row.get(key).is_some(), "{key} is missing");
         }
         assert!(row["ms"].as_f64().unwrap() > 0.0);
+        let is_skin = !["tets", "position"].contains(&row["method"].as_str().unwrap());
+        assert_eq!(row["ns_per_vertex"].is_number(), is_skin);
     }
+}
+
+#[test]
+fn bench_projects_bars_and_bodies_of_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = |extra: &[&str]| {
+        let mut args = vec!["bench", "--method", "position", "--threads", "1,2", "--json"];
+        args.extend(extra);
+        json(&works(&args))
+    };
+    let rows = bench(&["--sizes", "600", "--save", text(folder.path())]);
+    let (one, two) = (&rows[0], &rows[1]);
+    assert_eq!((&one["threads"], &two["threads"]), (&Value::from(1), &Value::from(2)));
+    assert_eq!((&one["iterations"], &one["tets"]), (&Value::from(12), &Value::from(594)));
+    for key in ["state_hash", "residual", "vertices"] {
+        assert_eq!(one[key], two[key], "{key}");
+    }
+    for key in ["stretch_ms", "bind_ms", "volume_ms", "scalar_ms"] {
+        assert!(one[key].as_f64().unwrap() > 0.0, "{key}");
+    }
+    // More iterations bring the constraints nearer to rest.
+    let residual = |iterations: &str| {
+        let rows = bench(&["--sizes", "600", "--no-bind", "--iterations", iterations]);
+        rows[0]["residual"].as_f64().unwrap()
+    };
+    let (few, many) = (residual("12"), residual("400"));
+    assert!(many < 0.8 * few, "{few} to {many}");
+    // What was saved is the same bar.
+    let rest = folder.path().join("bar-594-rest.mesh");
+    assert!(folder.path().join("bar-594-bent.mesh").exists());
+    let read = bench(&["--body", text(&rest)]);
+    assert_eq!((&read[0]["tets"], &read[0]["output"]), (&Value::from(594), &Value::from("file")));
+    let near = |key: &str| (read[0][key].as_f64().unwrap() / one[key].as_f64().unwrap() - 1.0).abs();
+    assert!(near("residual") < 1e-2, "{} {}", read[0]["residual"], one["residual"]);
+    fails(&["bench", "--body", text(&rest), "--sizes", "100"], 2);
 }
 
 #[test]

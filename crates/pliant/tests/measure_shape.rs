@@ -324,19 +324,19 @@ fn heat_of_growth_is_growth() {
 fn energy_is_half_the_square_of_speed() {
     let body = limb(&limb_mesh());
     let judge = Judge::new(&body, Options { self_intersections: false });
-    let mut record = judge.record();
+    let mut record = judge.record(None);
     for frame in 0..4 {
         let time = f64::from(frame) / 30.0;
         let at = moved(&body, |p| p + DVec3::X * 3.0 * time);
-        let m = record.frame(time, &pose(&body, &REST), &at);
+        let m = record.frame(time, &pose(&body, &REST), &at, None);
         assert_eq!(m.self_intersections, None);
         assert_eq!(m.kinetic_energy.is_none(), frame == 0);
     }
     let summary = record.finish();
     assert!(close(summary.kinetic_energy_max.unwrap(), 4.5, 1e-3), "{summary:?}");
     assert_eq!(summary.frames.len(), 4);
-    let mut single = judge.record();
-    single.frame(0.0, &pose(&body, &REST), &body.rest_positions());
+    let mut single = judge.record(None);
+    single.frame(0.0, &pose(&body, &REST), &body.rest_positions(), None);
     assert_eq!(single.finish().kinetic_energy_max, None);
 }
 
@@ -344,9 +344,9 @@ fn energy_is_half_the_square_of_speed() {
 fn a_summary_is_the_worst_of_its_frames() {
     let body = limb(&limb_mesh());
     let judge = Judge::new(&body, Options::default());
-    let mut record = judge.record();
+    let mut record = judge.record(None);
     for (frame, s) in [1.0, 1.2, 0.9].into_iter().enumerate() {
-        record.frame(frame as f64, &pose(&body, &REST), &moved(&body, |p| p * s));
+        record.frame(frame as f64, &pose(&body, &REST), &moved(&body, |p| p * s), None);
     }
     let summary = record.finish();
     let volume = summary.volume_error_percent.unwrap();
@@ -376,11 +376,11 @@ fn broken_frames_are_flagged_and_nothing_panics() {
     let judge = Judge::new(&body, Options::default());
     let mut broken = body.rest_positions();
     broken[7].x = f32::NAN;
-    let mut record = judge.record();
-    record.frame(0.0, &pose(&body, &REST), &body.rest_positions());
-    assert_eq!(record.frame(0.1, &pose(&body, &REST), &broken).non_finite, 1);
-    assert!(record.frame(0.2, &Default::default(), &[]).non_finite > 0);
-    record.frame(0.3, &Default::default(), &body.rest_positions());
+    let mut record = judge.record(None);
+    record.frame(0.0, &pose(&body, &REST), &body.rest_positions(), None);
+    assert_eq!(record.frame(0.1, &pose(&body, &REST), &broken, None).non_finite, 1);
+    assert!(record.frame(0.2, &Default::default(), &[], None).non_finite > 0);
+    record.frame(0.3, &Default::default(), &body.rest_positions(), None);
     let summary = record.finish();
     assert_eq!(summary.flagged_frames, [1, 2]);
     assert_eq!(summary.warnings.len(), 1);

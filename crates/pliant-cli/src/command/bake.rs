@@ -1,28 +1,29 @@
 //! `pliant bake`: sample pose, step, check, measure, write.
 
+mod record;
+mod writer;
+
 use crate::Outcome;
 use crate::args::{BakeArgs, Common};
+use crate::drive::{CLOSED, Cycle, Drive, Sink, milliseconds};
 use crate::load::{self, Input};
 use crate::motion::{self, Schedule};
-use crate::picture::View;
-use crate::portrait::{Heat, Portrait};
+use crate::prepare::prepare;
 use crate::progress::Progress;
-use crate::report::{self, Milliseconds, Report, Run, StateHash};
+use crate::report;
 use crate::settings::{Task, Wishes};
 use crate::terminal::{say, shown};
 use anyhow::{Context, Result, ensure};
 use pliant::asset::Clip;
-use pliant::measure::{Judge, Options, Recorder};
-use pliant::method::{self, Setup, Shape, Stage};
-use pliant::rig::Pose;
-use pliant::simd;
+use pliant::measure::{Judge, Options, TetJudge};
+use pliant::method::Shape;
 use pliant_io::Warning;
-use pliant_io::cache::{self, FrameWriter};
 use pliant_io::files::{ReadyFile, WholeFile, commit};
-use pliant_io::gltf::{BakedClip, GlbBake};
+use record::{Circumstances, Record};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
+use writer::Writer;
 
 /// One motion to bake.
 struct Take {
@@ -37,7 +38,6 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     let Task { input, settings, method } = wishes.on(Input::open(&args.input, common)?)?;
     input.warn(common);
     let takes = takes(&input, args, common)?;
-    let frames: usize = takes.iter().map(|t| t.schedule.times.len()).sum();
     let mut writer = Writer::create(&input, &takes, args, common)?;
     let report_file = args
         .report
@@ -46,35 +46,50 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     let report_file = report_file.transpose()?;
 
     let started = Instant::now();
-    let path = common.simd.unwrap_or_else(simd::Path::best);
-    let setup = Setup { path, settings: &settings, tets: None, progress: &mut |_| true };
-    let deformer = method::prepare(&method, &input.character, setup)?;
-    let prepare_ms = milliseconds(started);
+    let deformer = prepare(&method, &settings, &input, common)?;
+    let deformer = &*deformer;
+    let mut about = Circumstances {
+        method,
+        prepare_ms: milliseconds(started),
+        preroll_ms: 0.0,
+        cycles: vec![],
+        warnings: input.warnings.iter().map(ToString::to_string).collect(),
+    };
+    let mut odd = input.unused_tets(deformer);
+    odd.extend(deformer.warnings().iter().cloned());
 
-    let mut progress = Progress::new("preparing", frames, common.quiet);
+    let steps = takes.iter().map(|take| Drive::steps(deformer, &take.schedule)).sum();
+    let mut progress = Progress::new("preparing", steps, common.quiet);
     let wants_report = report_file.is_some() || args.json;
     let judge = wants_report.then(|| Judge::new(&input.character, Options::default()));
+    let tets = deformer.body().map(|body| TetJudge::new(&input.character, body));
     progress.now("baking");
-    let mut record = Record::new(judge.as_ref());
-    let mut shape = Shape::rest(&input.character);
+    let mut record = Record::new(judge.as_ref(), tets.as_ref());
     for take in &takes {
         let clip = take.clip.map(|index| &input.character.clips()[index]);
-        let mut instance = deformer.instance();
-        let mut pose = Pose::rest(&input.character);
-        for &time in &take.schedule.times {
-            if !args.rest {
-                pose.resample(&input.character, clip, time);
-                record.ms.push(timed(|finished| _ = instance.step(&pose, time, &mut shape, finished)));
+        let mut drive = Drive::new(&input.character, deformer);
+        let sink: Sink = &mut |frame| {
+            check_finite(frame.shape, &input, &take.name, frame.time)?;
+            record.frame(&take.name, &frame);
+            writer.push(frame.shape)
+        };
+        match clip {
+            _ if args.rest => drive.rest(&mut progress, sink)?,
+            Some(clip) if args.cycle && take.schedule.times.len() > 1 => {
+                let cycle = drive.cycle(clip, &take.schedule, &mut progress, sink)?;
+                odd.extend(unclosed(&take.name, &cycle));
+                about.cycles.push(cycle);
             }
-            check_finite(&shape, &input, &take.name, time)?;
-            record.frame(time, &pose, &shape);
-            writer.push(&shape)?;
-            progress.step();
+            clip => drive.play(clip, &take.schedule, &mut progress, sink)?,
         }
+        about.preroll_ms += drive.preroll_ms;
     }
     progress.now("reporting");
+    let flagged = record.flagged();
+    odd.extend(flagged.clone());
+    about.warnings.extend(odd.iter().cloned());
     let report = match &judge {
-        Some(judge) => Some(record.report(&input, judge, &takes, args, &method, prepare_ms)?),
+        Some(judge) => Some(record.report(&input, judge, &takes, args, about)?),
         None => None,
     };
     drop(progress);
@@ -89,29 +104,52 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     // All work is done: now the files appear.
     args.input.check_not_among(ready.iter().map(ReadyFile::path))?;
     let written = commit(ready)?;
+    if !common.quiet {
+        odd.iter().for_each(|odd| say(&format!("warning: {odd}")));
+    }
     match &report {
         Some((report, _)) if args.json => writeln!(std::io::stdout(), "{}", report.json()?)?,
         _ if common.quiet => {}
         _ => say(&format!("wrote {}", described(&written))),
     }
-    let flagged = report.is_some_and(|(report, _)| !report.flagged_frames.is_empty());
-    Ok(if flagged { Outcome::Flagged } else { Outcome::Done })
+    Ok(if flagged.is_some() { Outcome::Flagged } else { Outcome::Done })
+}
+
+/// What keeps a cycle from being a clean loop, in words.
+fn unclosed(clip: &str, cycle: &Cycle) -> Vec<String> {
+    let percent = |share: f64| format!("{:.2} % of the character's size", 100.0 * share);
+    let mut odd = Vec::new();
+    if cycle.seam > CLOSED {
+        odd.push(format!(
+            "--loop: '{clip}' ends in another pose than it begins with, so that it jumps by {} at the seam",
+            percent(cycle.seam)
+        ));
+    }
+    if cycle.cycles > 0 && cycle.closes_within > CLOSED {
+        odd.push(format!(
+            "--loop: '{clip}' does not close: after {} cycles flesh is still {} off from one cycle to the next",
+            cycle.cycles,
+            percent(cycle.closes_within)
+        ));
+    }
+    odd
 }
 
 fn takes(input: &Input, args: &BakeArgs, common: &Common) -> Result<Vec<Take>> {
     let clips = input.character.clips();
     let chosen = if args.rest { vec![] } else { motion::choose(&input.character, args.clip.as_deref())? };
     let mut room = motion::MAX_FRAMES;
+    let warn = |option: &str, what: String| load::warn(&[Warning::new(option, what, 1)], common);
     let mut take = |clip: Option<usize>| -> Result<Take> {
         let clip_or_none = clip.map(|i| &clips[i]);
-        let schedule = Schedule::new(clip_or_none, args.fps, args.start, args.end, room)?;
+        let schedule = match clip_or_none {
+            Some(clip) if args.cycle => Schedule::cycle(clip, args.fps, room)?,
+            clip => Schedule::new(clip, args.fps, args.start, args.end, room)?,
+        };
         room -= schedule.times.len();
         if let Some(end) = args.end.filter(|&end| end > clip_or_none.map_or(0.0, Clip::end) + 1e-6) {
             let last = clip_or_none.map_or(0.0, Clip::end);
-            load::warn(
-                &[Warning::new("--end", format!("{end} s is past the clip's end at {last} s"), 1)],
-                common,
-            );
+            warn("--end", format!("{end} s is past the clip's end at {last} s"));
         }
         let name = match clip {
             Some(i) if !clips[i].name().is_empty() => clips[i].name().to_owned(),
@@ -119,74 +157,15 @@ fn takes(input: &Input, args: &BakeArgs, common: &Common) -> Result<Vec<Take>> {
             None if args.rest => "rest".to_owned(),
             None => "default pose".to_owned(),
         };
+        if args.cycle && schedule.times.len() < 2 {
+            warn("--loop", format!("'{name}' has no motion: it is written as it is"));
+        }
         Ok(Take { clip, name, schedule })
     };
     if chosen.is_empty() {
         return Ok(vec![take(None)?]);
     }
     chosen.into_iter().map(|i| take(Some(i))).collect()
-}
-
-/// Where the frames go: one GLB for all takes, or a cache for each. Files are opened one after the other.
-struct Writer<'a> {
-    input: &'a Input,
-    /// For caches: what is to come, the next one last.
-    ahead: Vec<(PathBuf, &'a Take)>,
-    /// The writer that takes frames now, and how many more.
-    open: Option<(Box<dyn FrameWriter>, usize)>,
-    /// All there but for their names.
-    ready: Vec<ReadyFile>,
-}
-
-impl<'a> Writer<'a> {
-    fn create(input: &'a Input, takes: &'a [Take], args: &BakeArgs, common: &Common) -> Result<Self> {
-        let output = &args.output;
-        let named = || shown(output);
-        let mut writer = Self { input, ahead: vec![], open: None, ready: vec![] };
-        if cache::Format::of(output).is_some() {
-            let paths = cache::named_paths(output, takes.iter().map(|t| &t.name[..]));
-            writer.ahead = paths.into_iter().zip(takes).rev().collect();
-            // What cannot be written should fail before anything is computed.
-            writer.open_next()?;
-        } else {
-            let clips: Vec<BakedClip> = takes
-                .iter()
-                .map(|t| BakedClip { clip: t.clip, name: &t.name, times: &t.schedule.times })
-                .collect();
-            let sink = WholeFile::create(output).with_context(named)?;
-            let files = input.files.as_ref();
-            let (glb, warnings) =
-                GlbBake::new(sink, &input.document, &input.character, files, &clips).with_context(named)?;
-            load::warn(&warnings, common);
-            let frames = takes.iter().map(|t| t.schedule.times.len()).sum();
-            writer.open = Some((Box::new(glb), frames));
-        }
-        Ok(writer)
-    }
-
-    fn open_next(&mut self) -> Result<()> {
-        if let Some((path, take)) = self.ahead.pop() {
-            let format = cache::Format::of(&path).context("not a cache")?;
-            let times = &take.schedule.times;
-            let cache =
-                cache::create(&path, format, &self.input.character, times).with_context(|| shown(&path))?;
-            self.open = Some((cache, times.len()));
-        }
-        Ok(())
-    }
-
-    fn push(&mut self, shape: &Shape) -> Result<()> {
-        let (writer, left) = self.open.as_mut().context("more frames than were announced")?;
-        writer.push(shape)?;
-        *left -= 1;
-        if *left == 0
-            && let Some((full, _)) = self.open.take()
-        {
-            self.ready.extend(full.finish()?);
-            self.open_next()?;
-        }
-        Ok(())
-    }
 }
 
 fn described(written: &[PathBuf]) -> String {
@@ -210,116 +189,4 @@ fn check_finite(shape: &Shape, input: &Input, clip: &str, time: f64) -> Result<(
         );
     }
     Ok(())
-}
-
-fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1e3
-}
-
-/// How long a step takes, and its stages.
-fn timed(step: impl FnOnce(&mut dyn FnMut(Stage))) -> Milliseconds {
-    let started = Instant::now();
-    let mut spent = Milliseconds::default();
-    let mut last = started;
-    step(&mut |stage| {
-        let ms = match stage {
-            Stage::Skin => &mut spent.skin,
-            Stage::Solve => &mut spent.solve,
-            Stage::Embed => &mut spent.embed,
-        };
-        *ms = Some(ms.unwrap_or(0.0) + milliseconds(last));
-        last = Instant::now();
-    });
-    spent.total = milliseconds(started);
-    spent
-}
-
-/// A caption and a PNG.
-type Captioned = (String, Vec<u8>);
-
-/// A frame worth a picture.
-struct Worst {
-    time: f64,
-    stretch: f64,
-    pose: Pose,
-    shape: Shape,
-}
-
-/// What is kept of the frames as they go by.
-struct Record<'a> {
-    hash: StateHash,
-    ms: Vec<Milliseconds>,
-    recorder: Option<Recorder<'a>>,
-    worst: Option<Worst>,
-}
-
-impl<'a> Record<'a> {
-    fn new(judge: Option<&'a Judge>) -> Self {
-        let recorder = judge.map(Judge::record);
-        Self { hash: StateHash::default(), ms: vec![], recorder, worst: None }
-    }
-
-    /// Everything measured, and pictures if the report shows them.
-    fn report(
-        &mut self,
-        input: &Input,
-        judge: &Judge,
-        takes: &[Take],
-        args: &BakeArgs,
-        method: &str,
-        prepare_ms: f64,
-    ) -> Result<(Report, Vec<Captioned>)> {
-        let summary = self.recorder.take().map(Recorder::finish).context("nothing was measured")?;
-        let character = &input.character;
-        let run = Run {
-            character: input.name.clone(),
-            clip: Some(takes.iter().map(|t| &t.name[..]).collect::<Vec<_>>().join(", ")),
-            method: method.to_owned(),
-            weights: input.weights,
-            fps: Some(takes[0].schedule.fps),
-            takes: takes.iter().map(|t| (t.name.clone(), t.schedule.times.len())).collect(),
-            vertices: character.surface().positions().len(),
-            triangles: character.surface().triangles().len(),
-            tets: None,
-            threads: rayon::current_num_threads(),
-            prepare_ms,
-            ms: std::mem::take(&mut self.ms),
-            joint_names: character.skeleton().joints().iter().map(|j| j.name.clone()).collect(),
-            warnings: input.warnings.iter().map(ToString::to_string).collect(),
-            state_hash: self.hash.hex(),
-        };
-        let shows_pictures = args.report.as_ref().is_some_and(|path| load::extension(path) == "html");
-        let pictures = if shows_pictures { pictures(input, judge, self.worst.take())? } else { vec![] };
-        Ok((Report::new(run, &summary), pictures))
-    }
-
-    fn frame(&mut self, time: f64, pose: &Pose, shape: &Shape) {
-        let Some(recorder) = &mut self.recorder else { return };
-        self.hash.frame(&shape.positions);
-        let stretch = recorder.frame(time, pose, &shape.positions).edge_stretch.map_or(0.0, |s| s.max);
-        if self.worst.as_ref().is_none_or(|w| stretch > w.stretch) {
-            self.worst = Some(Worst { time, stretch, pose: pose.clone(), shape: shape.clone() });
-        }
-    }
-}
-
-/// Rest, worst frame, and what is wrong with it, by one camera.
-fn pictures(input: &Input, judge: &Judge, worst: Option<Worst>) -> Result<Vec<Captioned>> {
-    let Some(worst) = worst else { return Ok(vec![]) };
-    let rest = Shape::rest(&input.character);
-    let rest_pose = Pose::rest(&input.character);
-    let portrait = Portrait::new(input, 640, 640, View::Quarter, false);
-    let stretch = judge.stretch(&worst.pose, &worst.shape.positions);
-    let volume = judge.volume_field(&worst.pose, &worst.shape.positions);
-    let at = format!("most stretched frame, at {:.3} s", worst.time);
-    let shot = |caption: &str, shape: &Shape, pose: &Pose, heat| -> Result<Captioned> {
-        Ok((caption.to_owned(), portrait.take(shape, pose, heat)?.to_png()?))
-    };
-    let (shape, pose) = (&worst.shape, &worst.pose);
-    Ok(vec![
-        shot("rest", &rest, &rest_pose, None)?,
-        shot(&at, shape, pose, None)?,
-        shot(&format!("stretch, {at}"), shape, pose, Some((Heat::Stretch, &stretch[..])))?,
-        shot(&format!("volume, {at}"), shape, pose, Some((Heat::Volume, &volume[..])))?,
-    ])
 }

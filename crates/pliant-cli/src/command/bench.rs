@@ -1,5 +1,7 @@
 //! `pliant bench`: the real path beside the plain scalar reference, in one run, best of several.
 
+mod solve;
+
 use crate::Outcome;
 use crate::args::{BenchArgs, Common};
 use crate::report::StateHash;
@@ -7,7 +9,6 @@ use anyhow::{Context, Result, ensure};
 use pliant::body::topology::Adjacency;
 use pliant::body::{Body, EmbeddedSkin, Embedding, Fineness, bench_bend, bench_body};
 use pliant::glam::Vec3;
-use pliant::method::NAMES;
 use pliant::simd::Path;
 use pliant::skin::{Blend, Skinner, bench_pose, bench_rig};
 use pliant::zoo;
@@ -42,19 +43,25 @@ const TIMES: usize = 3;
 #[derive(Serialize)]
 struct Row {
     method: &'static str,
-    /// `positions`, or `positions+normals`; of `tets`, the sample that is filled.
+    /// `positions`, or `positions+normals`; of `tets`, the sample that is filled; of `position`, the body.
     output: &'static str,
+    /// Of the skin; of `position`, the body's nodes.
     vertices: usize,
     tets: Option<usize>,
-    iterations: Option<usize>,
+    iterations: Option<u32>,
     threads: u16,
     path: &'static str,
     ms: f64,
-    ns_per_vertex: f64,
+    /// Of work on the vertices of a skin.
+    ns_per_vertex: Option<f64>,
     /// The scalar reference, on one thread.
     scalar_ms: f64,
     ratio: f64,
     residual: Option<f64>,
+    /// Of `position`: as many sweeps of each kind of constraint alone.
+    stretch_ms: Option<f64>,
+    bind_ms: Option<f64>,
+    volume_ms: Option<f64>,
     /// Of the positions; of `tets`, of the nodes' positions and the tets' corners.
     state_hash: String,
 }
@@ -65,10 +72,31 @@ struct Work {
     output: &'static str,
     vertices: usize,
     tets: Option<usize>,
+    iterations: Option<u32>,
 }
 
-/// A best time, and the hash of what came out.
-type Timed = (Duration, String);
+/// A best time, and what came out.
+#[derive(Clone)]
+struct Timed {
+    best: Duration,
+    state_hash: String,
+    residual: Option<f64>,
+    parts: Option<Parts>,
+}
+
+/// Best times of each kind of constraint alone.
+#[derive(Clone, Copy)]
+struct Parts {
+    stretch: Duration,
+    bind: Duration,
+    volume: Duration,
+}
+
+impl Timed {
+    fn new(best: Duration, state_hash: String) -> Self {
+        Self { best, state_hash, residual: None, parts: None }
+    }
+}
 
 struct Bench<'a> {
     args: &'a BenchArgs,
@@ -86,7 +114,7 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
     if !args.json {
         writeln!(
             std::io::stdout(),
-            "{:6} {:18} {:>8} {:>7} {:>7} {:7} {:>10} {:>9} {:>10} {:>6}  state_hash",
+            "{:8} {:18} {:>8} {:>7} {:>7} {:7} {:>10} {:>9} {:>10} {:>6}  state_hash",
             "method",
             "output",
             "vertices",
@@ -100,10 +128,13 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
         )?;
     }
     for &vertices in args.sizes.as_deref().unwrap_or(&SKINS) {
-        bench.methods(vertices)?;
+        bench.skinnings(vertices)?;
         if bench.is_asked(EMBED) {
             bench.embed(vertices)?;
         }
+    }
+    if bench.is_asked(solve::NAME) {
+        bench.solve()?;
     }
     if bench.is_asked(TETS) {
         for name in CHARACTERS {
@@ -121,21 +152,19 @@ impl Bench<'_> {
         self.args.method.as_ref().is_none_or(|m| m == method)
     }
 
-    fn methods(&mut self, vertices: usize) -> Result<()> {
-        if !NAMES.iter().any(|name| self.is_asked(name)) {
+    fn skinnings(&mut self, vertices: usize) -> Result<()> {
+        let mut asked = SKINNINGS.to_vec();
+        asked.retain(|(name, _)| self.is_asked(name));
+        if asked.is_empty() {
             return Ok(());
         }
         let character = bench_rig(vertices, BONES, INFLUENCES)?;
         let mut matrices = Vec::new();
         bench_pose(&character).skin_matrices(&character, &mut matrices);
-        for method in NAMES.into_iter().filter(|name| self.is_asked(name)).collect::<Vec<_>>() {
-            let blend = match method {
-                "lbs" => Blend::Linear,
-                "dqs" => Blend::DualQuaternion,
-                other => anyhow::bail!("there is no benchmark of '{other}'"),
-            };
+        for (method, blend) in asked {
             for (output, with_normals) in OUTPUTS {
-                self.measure(&Work { method, output, vertices, tets: None }, |path| {
+                let work = Work { method, output, vertices, tets: None, iterations: None };
+                self.measure(&work, |path| {
                     let skinner = Skinner::new(blend, character.surface(), character.weights(), path)?;
                     let mut state = skinner.state();
                     Ok(best_frame(vertices, |positions, normals| {
@@ -156,7 +185,8 @@ impl Bench<'_> {
         let embedding = Embedding::new(&mesh, &Adjacency::new(&mesh).surface(&mesh), skin.positions());
         let nodes = bench_bend(&mesh, 2.0);
         for (output, with_normals) in OUTPUTS {
-            let work = Work { method: EMBED, output, vertices, tets: Some(mesh.tets().len()) };
+            let tets = Some(mesh.tets().len());
+            let work = Work { method: EMBED, output, vertices, tets, iterations: None };
             self.measure(&work, |path| {
                 let skin = EmbeddedSkin::new(&mesh, &embedding, skin.normals(), path)?;
                 let mut scratch = skin.scratch();
@@ -189,10 +219,16 @@ impl Bench<'_> {
                 let tets = made.as_ref().map(Body::tets).context("no body was made")?;
                 hasher.frame(tets.positions());
                 hasher.corners(tets.tets());
-                Ok((tets.tets().len(), (best, hasher.hex())))
+                Ok((tets.tets().len(), Timed::new(best, hasher.hex())))
             };
             let (count, scalar) = pool(1)?.install(make)?;
-            let work = Work { method: TETS, output: name, vertices: positions.len(), tets: Some(count) };
+            let work = Work {
+                method: TETS,
+                output: name,
+                vertices: positions.len(),
+                tets: Some(count),
+                iterations: None,
+            };
             for threads in self.threads.clone() {
                 let timed = if threads == 1 { scalar.clone() } else { pool(threads)?.install(make)?.1 };
                 self.add(&work, threads, Path::Scalar, &scalar, timed)?;
@@ -212,32 +248,43 @@ impl Bench<'_> {
     }
 
     fn add(&mut self, work: &Work, threads: u16, path: Path, scalar: &Timed, timed: Timed) -> Result<()> {
-        let (best, state_hash) = timed;
+        let Timed { best, state_hash, residual, parts } = timed;
         ensure!(
-            state_hash == scalar.1,
+            state_hash == scalar.state_hash && residual == scalar.residual,
             "{} on {path} with {threads} threads differs from the scalar reference: a bug; please report it",
             work.method
         );
-        let (ms, scalar_ms) = (best.as_secs_f64() * 1e3, scalar.0.as_secs_f64() * 1e3);
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+        let (ms, scalar_ms) = (milliseconds(best), milliseconds(scalar.best));
+        let is_per_vertex = ![TETS, solve::NAME].contains(&work.method);
         let row = Row {
             method: work.method,
             output: work.output,
             vertices: work.vertices,
             tets: work.tets,
-            iterations: None,
+            iterations: work.iterations,
             threads,
             path: path.name(),
             ms,
-            ns_per_vertex: ms * 1e6 / work.vertices as f64,
+            ns_per_vertex: is_per_vertex.then(|| ms * 1e6 / work.vertices as f64),
             scalar_ms,
             ratio: scalar_ms / ms,
-            residual: None,
+            residual,
+            stretch_ms: parts.map(|p| milliseconds(p.stretch)),
+            bind_ms: parts.map(|p| milliseconds(p.bind)),
+            volume_ms: parts.map(|p| milliseconds(p.volume)),
             state_hash,
         };
         if !self.args.json {
+            let alone = match (row.stretch_ms, row.bind_ms, row.volume_ms, row.residual) {
+                (Some(s), Some(b), Some(v), Some(r)) => {
+                    format!("  stretch {s:.3} bind {b:.3} volume {v:.3} ms alone; residual {r:.5}")
+                }
+                _ => String::new(),
+            };
             writeln!(
                 std::io::stdout(),
-                "{:6} {:18} {:8} {:>7} {:7} {:7} {:10.4} {:9.2} {:10.4} {:6.2}  {}",
+                "{:8} {:18} {:8} {:>7} {:7} {:7} {:10.4} {:>9} {:10.4} {:6.2}  {}{alone}",
                 row.method,
                 row.output,
                 row.vertices,
@@ -245,7 +292,7 @@ impl Bench<'_> {
                 row.threads,
                 row.path,
                 row.ms,
-                row.ns_per_vertex,
+                row.ns_per_vertex.map_or(String::new(), |ns| format!("{ns:.2}")),
                 row.scalar_ms,
                 row.ratio,
                 row.state_hash
@@ -256,6 +303,9 @@ impl Bench<'_> {
     }
 }
 
+/// The methods that are skinning alone.
+const SKINNINGS: [(&str, Blend); 2] = [("lbs", Blend::Linear), ("dqs", Blend::DualQuaternion)];
+
 /// What a frame gives, and whether that includes normals.
 const OUTPUTS: [(&str, bool); 2] = [("positions", false), ("positions+normals", true)];
 
@@ -263,17 +313,23 @@ fn pool(threads: u16) -> Result<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build().context("cannot start threads")
 }
 
-/// Best time of a frame, and the hash of its positions.
-fn best_frame(vertices: usize, mut frame: impl FnMut(&mut [Vec3], &mut [Vec3])) -> Timed {
-    let mut positions = vec![Vec3::ZERO; vertices];
-    let mut normals = positions.clone();
+/// Best time of some work on what is prepared anew each time.
+fn best_of<S>(state: &mut S, mut prepare: impl FnMut(&mut S), mut work: impl FnMut(&mut S)) -> Duration {
     let (mut best, start) = (Duration::MAX, Instant::now());
     while best == Duration::MAX || start.elapsed() < BUDGET {
+        prepare(state);
         let before = Instant::now();
-        frame(&mut positions, &mut normals);
+        work(state);
         best = best.min(before.elapsed());
     }
+    best
+}
+
+/// Best time of a frame, and the hash of its positions.
+fn best_frame(vertices: usize, mut frame: impl FnMut(&mut [Vec3], &mut [Vec3])) -> Timed {
+    let mut skin = [vec![Vec3::ZERO; vertices], vec![Vec3::ZERO; vertices]];
+    let best = best_of(&mut skin, |_| {}, |[positions, normals]| frame(positions, normals));
     let mut hasher = StateHash::default();
-    hasher.frame(&positions);
-    (best, hasher.hex())
+    hasher.frame(&skin[0]);
+    Timed::new(best, hasher.hex())
 }

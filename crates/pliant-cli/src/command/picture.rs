@@ -2,19 +2,23 @@
 
 use crate::Outcome;
 use crate::args::{Common, Cut, HeatArg, Moment, PictureArgs, Show, ViewArg};
-use crate::cutaway;
+use crate::cutaway::Cutaway;
+use crate::drive::Drive;
 use crate::flesh::{self, Skin};
 use crate::load::{self, Input};
-use crate::motion;
+use crate::motion::{self, Schedule};
 use crate::picture::{Image, View};
 use crate::portrait::{Heat, Portrait};
+use crate::prepare::prepare;
+use crate::progress::Progress;
 use crate::settings::{Task, Wishes};
+use crate::terminal::say;
 use anyhow::{Context, Result, bail};
-use pliant::asset::Clip;
+use glam::Vec3;
+use pliant::asset::{Clip, TetMesh};
 use pliant::measure::{Judge, Options};
-use pliant::method::{self, Setup, Shape};
+use pliant::method::Shape;
 use pliant::rig::Pose;
-use pliant::simd;
 use pliant_io::files::write_whole;
 
 pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
@@ -53,33 +57,61 @@ fn views(args: &PictureArgs) -> Vec<View> {
     }
 }
 
+/// A character at a moment of its motion, deformed.
+struct Posed {
+    input: Input,
+    pose: Pose,
+    shape: Shape,
+    /// The body of a method that has one, and its nodes.
+    flesh: Option<(TetMesh, Vec<Vec3>)>,
+}
+
+impl Posed {
+    fn new(args: &PictureArgs, common: &Common) -> Result<Self> {
+        let mut wishes = Wishes::read(&args.settings)?;
+        wishes.refine(&args.fineness);
+        let Task { input, settings, method } = wishes.on(Input::open(&args.input, common)?)?;
+        input.warn(common);
+        let character = &input.character;
+        let (mut pose, mut shape, mut flesh) = (Pose::rest(character), Shape::rest(character), None);
+        if let Some(moment) = args.moment() {
+            let clips = motion::choose(character, args.clip.as_deref())?;
+            let clip = clips.first().map(|&i| &character.clips()[i]);
+            let time = match moment {
+                Moment::Seconds(time) => time,
+                Moment::Part(part) => part * clip.map_or(0.0, Clip::end),
+            };
+            let deformer = prepare(&method, &settings, &input, common)?;
+            let mut odd = input.unused_tets(&*deformer);
+            odd.extend(deformer.warnings().iter().cloned());
+            if !common.quiet {
+                odd.iter().for_each(|odd| say(&format!("warning: {odd}")));
+            }
+            let schedule = Schedule { fps: motion::DEFAULT_FPS, times: vec![time] };
+            let steps = Drive::steps(&*deformer, &schedule);
+            let mut progress = Progress::new("moving up to there", steps, common.quiet);
+            Drive::new(character, &*deformer).play(clip, &schedule, &mut progress, &mut |frame| {
+                pose.copy_from(frame.pose);
+                shape = frame.shape.clone();
+                let nodes = frame.nodes.map(|n| n.iter().map(|n| Vec3::new(n[0], n[1], n[2])).collect());
+                flesh = deformer.body().map(|body| body.tets().clone()).zip(nodes);
+                Ok(())
+            })?;
+        }
+        Ok(Self { input, pose, shape, flesh })
+    }
+}
+
 /// The skin, posed and shaped.
 fn skin(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image>> {
-    let wishes = Wishes::read(&args.settings)?;
-    let Task { input, settings, method } = wishes.on(Input::open(&args.input, common)?)?;
-    input.warn(common);
-    let character = &input.character;
-    let mut shape = Shape::rest(character);
-    let mut pose = Pose::rest(character);
-    if let Some(moment) = args.time.or(args.clip.is_some().then_some(Moment::Seconds(0.0))) {
-        let clip = motion::choose(character, args.clip.as_deref())?.first().map(|&i| &character.clips()[i]);
-        let time = match moment {
-            Moment::Seconds(time) => time,
-            Moment::Part(part) => part * clip.map_or(0.0, Clip::end),
-        };
-        pose.resample(character, clip, time);
-        let path = common.simd.unwrap_or_else(simd::Path::best);
-        let setup = Setup { path, settings: &settings, tets: None, progress: &mut |_| true };
-        let deformer = method::prepare(&method, character, setup)?;
-        deformer.instance().step(&pose, 0.0, &mut shape, &mut |_| {});
-    }
+    let Posed { input, pose, shape, .. } = Posed::new(args, common)?;
     let heat = match args.heat {
         HeatArg::None => None,
         HeatArg::Stretch => Some(Heat::Stretch),
         HeatArg::Volume => Some(Heat::Volume),
     };
     let values = heat.map(|heat| {
-        let judge = Judge::new(character, Options { self_intersections: false });
+        let judge = Judge::new(&input.character, Options { self_intersections: false });
         match heat {
             Heat::Stretch => (heat, judge.stretch(&pose, &shape.positions)),
             Heat::Volume => (heat, judge.volume_field(&pose, &shape.positions)),
@@ -98,19 +130,31 @@ fn skin(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image
     Ok(images)
 }
 
-/// The body under the skin, at rest.
+/// The body under the skin, cut open: at rest, or at a moment of the motion.
 fn tets(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image>> {
-    let wishes = Wishes::read(&args.settings)?;
-    let fineness = if args.fineness.is_given() { args.fineness.fineness() } else { wishes.fineness() };
+    let cut = args.cut.unwrap_or(Cut { axis: None, share: 0.5 });
+    let (width, height) = args.size;
+    let take = |cutaway: Cutaway<'_>| {
+        views.iter().map(|&view| cutaway.take(cut, width, height, view)).collect::<Result<Vec<_>>>()
+    };
+    if args.moment().is_some() {
+        let Posed { input, shape, flesh, .. } = Posed::new(args, common)?;
+        let Some((mesh, nodes)) = flesh else {
+            bail!("--show tets with --clip or --time: the method has no tets; try --method position");
+        };
+        let triangles = input.character.surface().triangles();
+        return take(Cutaway { mesh: &mesh, nodes: &nodes, skin: &shape.positions, triangles });
+    }
+    let mut wishes = Wishes::read(&args.settings)?;
+    wishes.refine(&args.fineness);
     let skin = Skin::open(&args.input.file)?;
     let mut warnings = skin.warnings.clone();
     let body = match &args.input.tets {
         Some(path) => flesh::read(path, &skin.positions, &skin.triangles, &mut warnings)?,
-        None => flesh::make(&skin.positions, &skin.triangles, fineness, common)
+        None => flesh::make(&skin.positions, &skin.triangles, wishes.fineness(), common)
             .with_context(|| args.input.file.display().to_string())?,
     };
     load::warn(&warnings, common);
-    let cut = args.cut.unwrap_or(Cut { axis: None, share: 0.5 });
-    let (width, height) = args.size;
-    views.iter().map(|&view| cutaway::take(&body, &skin, cut, width, height, view)).collect()
+    let mesh = body.tets();
+    take(Cutaway { mesh, nodes: mesh.positions(), skin: &skin.positions, triangles: &skin.triangles })
 }

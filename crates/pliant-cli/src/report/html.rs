@@ -127,8 +127,19 @@ fn tables(report: &Report) -> [(&'static str, Rows); 3] {
         let before = report.volume_error_before_overlap_percent.as_ref().map(percent);
         shape.insert(1, ("Volume error before overlap repair", before));
     }
-    let mut body: Rows =
-        vec![("Largest kinetic energy, per unit mass", report.kinetic_energy_max.map(short))];
+    let mut body: Rows = vec![
+        ("Largest kinetic energy, per unit mass", report.kinetic_energy_max.map(short)),
+        ("of it against plain skinning", report.jiggle_energy_max.map(short)),
+        (
+            "Farthest from plain skinning",
+            report.lbs_distance_max.map(|d| format!("{} % of the diagonal", short(100.0 * d))),
+        ),
+    ];
+    if let Some(cycle) = report.cycle {
+        let within = short(100.0 * cycle.closes_within);
+        let text = format!("within {within} % of the diagonal, after {} cycles", cycle.cycles);
+        body.push(("Loop closes", Some(text)));
+    }
     if report.tets.is_some() {
         body.extend([
             ("Tet volume error", report.tet_volume_error_percent.as_ref().map(percent)),
@@ -146,6 +157,9 @@ fn tables(report: &Report) -> [(&'static str, Rows); 3] {
         ("Preparation", Some(ms(report.prepare_ms))),
         ("Per frame", Some(ms(times.total))),
     ];
+    if report.preroll_ms > 0.0 {
+        time.insert(3, ("Up to the first frame", Some(ms(report.preroll_ms))));
+    }
     for (name, value) in
         [("of it skinning", times.skin), ("of it solving", times.solve), ("of it embedding", times.embed)]
     {
@@ -223,7 +237,26 @@ fn curves(out: &mut String, report: &Report) {
             "mean per unit of mass",
             0.0,
             false,
-            vec![series("energy", &|f| f.kinetic_energy)],
+            vec![
+                series("all of it", &|f| f.kinetic_energy),
+                series("against plain skinning", &|f| f.jiggle_energy),
+            ],
+        ),
+        chart(
+            "Smallest det F",
+            "volume / rest",
+            "of all tets; below 0 inside out",
+            1.0,
+            false,
+            vec![series("smallest", &|f| f.min_det_f)],
+        ),
+        chart(
+            "Constraint residual",
+            "mean",
+            "what the solver leaves",
+            0.0,
+            false,
+            vec![series("residual", &|f| f.residual)],
         ),
     ];
     let times = strung(&report.times);

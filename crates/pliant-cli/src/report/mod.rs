@@ -26,8 +26,13 @@ pub(crate) struct Report {
     pub(crate) tets: Option<usize>,
     pub(crate) threads: usize,
     pub(crate) prepare_ms: f64,
+    /// Playing the clip up to the first frame.
+    pub(crate) preroll_ms: f64,
     /// Means over frames.
     pub(crate) ms_per_frame: Milliseconds,
+    /// Where the clip was played as a cycle; the worst of several clips.
+    #[serde(rename = "loop")]
+    pub(crate) cycle: Option<Loop>,
     pub(crate) volume_error_percent: Option<MaxMean>,
     pub(crate) tet_volume_error_percent: Option<MaxMean>,
     pub(crate) volume_error_before_overlap_percent: Option<MaxMean>,
@@ -41,7 +46,14 @@ pub(crate) struct Report {
     pub(crate) joint_section_max: Option<f64>,
     pub(crate) joint_sections: Vec<JointSection>,
     pub(crate) self_intersections_max: Option<Crossings>,
+    /// Largest distance of a vertex from its place by linear blend skinning, over the character's diagonal.
+    pub(crate) lbs_distance_max: Option<f64>,
+    /// Of the skin, per unit of mass.
     pub(crate) kinetic_energy_max: Option<f64>,
+    /// Of the skin's motion against linear blend skinning.
+    pub(crate) jiggle_energy_max: Option<f64>,
+    /// Of the tet body's nodes.
+    pub(crate) tet_kinetic_energy_max: Option<f64>,
     pub(crate) residual_mean: Option<f64>,
     pub(crate) flagged_frames: Vec<usize>,
     pub(crate) warnings: Vec<String>,
@@ -70,8 +82,22 @@ pub(crate) struct Frame {
     pub(crate) joint_section_min: Option<f64>,
     pub(crate) joint_section_max: Option<f64>,
     pub(crate) self_intersections: Option<Crossings>,
+    pub(crate) lbs_distance: Option<f64>,
     pub(crate) kinetic_energy: Option<f64>,
+    pub(crate) jiggle_energy: Option<f64>,
+    pub(crate) tet_kinetic_energy: Option<f64>,
     pub(crate) residual: Option<f64>,
+    /// Nodes that could not be solved for.
+    pub(crate) held_nodes: usize,
+}
+
+/// A clip played as a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Loop {
+    /// Cycles played before the one that was written.
+    pub(crate) cycles: usize,
+    /// The most that anything moved from one cycle's start to the next one's, over the character's diagonal.
+    pub(crate) closes_within: f64,
 }
 
 /// Time by stage; null for stages that a method does not have.
@@ -152,6 +178,8 @@ pub(crate) struct Run {
     pub(crate) tets: Option<usize>,
     pub(crate) threads: usize,
     pub(crate) prepare_ms: f64,
+    pub(crate) preroll_ms: f64,
+    pub(crate) cycle: Option<Loop>,
     /// The clips one after the other, each with its number of frames.
     pub(crate) takes: Vec<(String, usize)>,
     /// Per frame; may be shorter than the clip.
@@ -191,8 +219,12 @@ impl Report {
             joint_section_min: m.section().map(|s| s.min),
             joint_section_max: m.section().map(|s| s.max),
             self_intersections: m.self_intersections.map(Into::into),
+            lbs_distance: m.lbs_distance,
             kinetic_energy: m.kinetic_energy,
+            jiggle_energy: m.jiggle_energy,
+            tet_kinetic_energy: m.tet_kinetic_energy,
             residual: m.residual,
+            held_nodes: m.held,
         });
         Self {
             generator: concat!("pliant ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -210,6 +242,8 @@ impl Report {
             tets: run.tets,
             threads: run.threads,
             prepare_ms: run.prepare_ms,
+            preroll_ms: run.preroll_ms,
+            cycle: run.cycle,
             ms_per_frame: Milliseconds::mean(&run.ms),
             volume_error_percent: summary.volume_error_percent.map(Into::into),
             tet_volume_error_percent: summary.tet_volume_error_percent.map(Into::into),
@@ -225,7 +259,10 @@ impl Report {
             joint_section_min: summary.section.map(|s| s.min),
             joint_section_max: summary.section.map(|s| s.max),
             self_intersections_max: summary.self_intersections_max.map(Into::into),
+            lbs_distance_max: summary.lbs_distance_max,
             kinetic_energy_max: summary.kinetic_energy_max,
+            jiggle_energy_max: summary.jiggle_energy_max,
+            tet_kinetic_energy_max: summary.tet_kinetic_energy_max,
             residual_mean: summary.residual_mean,
             flagged_frames: summary.flagged_frames.clone(),
             warnings: run.warnings.into_iter().chain(summary.warnings.iter().cloned()).collect(),

@@ -40,7 +40,10 @@ fn sample() -> Report {
             measure::JointSection { joint: 2, min: 0.99, max: 1.0 },
         ],
         self_intersections_max: Some(measure::Crossings { adjacent: 11, other: 1, capped: false }),
+        lbs_distance_max: Some(0.02),
         kinetic_energy_max: Some(0.4),
+        jiggle_energy_max: Some(0.1),
+        tet_kinetic_energy_max: None,
         residual_mean: None,
         flagged_frames: vec![30],
         warnings: vec!["1 frames have positions that are not finite".into()],
@@ -73,12 +76,14 @@ fn json_has_every_key_and_null_for_what_does_not_apply() {
     let keys = "method frames vertices tets threads prepare_ms ms_per_frame volume_error_percent \
         tet_volume_error_percent volume_error_before_overlap_percent volume_source inverted_tets_max min_det_f \
         edge_stretch area_ratio joint_section_min joint_section_max self_intersections_max kinetic_energy_max \
-        residual_mean flagged_frames warnings per_frame state_hash clip fps times character generator";
+        residual_mean flagged_frames warnings per_frame state_hash clip fps times character generator \
+        preroll_ms loop lbs_distance_max jiggle_energy_max tet_kinetic_energy_max";
     let object = json.as_object().unwrap();
     for key in keys.split_whitespace() {
         assert!(object.contains_key(key), "{key} is missing");
     }
-    for key in ["tets", "tet_volume_error_percent", "min_det_f", "inverted_tets_max", "residual_mean"] {
+    for key in ["tets", "tet_volume_error_percent", "min_det_f", "inverted_tets_max", "residual_mean", "loop"]
+    {
         assert!(object[key].is_null(), "{key}");
     }
     assert_eq!(json["volume_error_percent"]["max"], 6.4);

@@ -14,18 +14,26 @@
 //! | joint section | a rest slice around a joint carried along as material: vector area over reference |
 //! | self-intersections | pairs of triangles that cross now and neither cross nor touch at rest |
 //! | kinetic energy | half the mean squared velocity, by rest area, from the frame before |
+//! | LBS distance | largest distance of a vertex from its place by linear blend skinning, over the diagonal |
+//! | jiggle energy | as the kinetic energy, of the motion against linear blend skinning |
+//!
+//! A [`TetJudge`] does the same for the flesh inside, where there are tets: the error of their total volume, how many
+//! are inside out, the smallest `det F`, and the kinetic energy of their nodes by volume.
 //!
 //! The clip's largest stretch, percentile, error, count and energy are those of its worst frame.
 
 mod crossing;
 mod field;
+mod joints;
 mod reference;
 mod section;
 mod summary;
+mod tets;
 mod topology;
 mod triangle;
 
 pub use summary::{Crossings, FrameMeasures, JointSection, MaxMean, Range, Recorder, Stretch, Summary};
+pub use tets::{TetJudge, TetMeasures};
 
 use crate::asset::Character;
 use crate::parallel;
@@ -134,23 +142,29 @@ impl Judge {
         &self.warnings
     }
 
-    /// Where volume errors come from: the skin, or nowhere yet where it is open.
+    /// Where volume errors come from: the skin, or nothing that the skin's judge knows where it is open.
     pub fn volume_source(&self) -> Option<VolumeSource> {
         self.volume.then_some(VolumeSource::Skin)
     }
 
-    /// Starts collecting the frames of a clip.
-    pub fn record(&self) -> Recorder<'_> {
-        Recorder::new(self)
+    /// Starts collecting the frames of a clip, with those of the tet body where there is a judge of it.
+    pub fn record<'a>(&'a self, tets: Option<&'a TetJudge>) -> Recorder<'a> {
+        Recorder::new(self, tets)
     }
 
     /// Measures one frame: the pose that was asked for, and a position for every vertex of the character's surface.
     /// Kinetic energy needs the frame before: see [`Recorder`]. Where positions are missing or not finite nothing else
     /// is measured.
     pub fn frame(&self, pose: &Pose, positions: &[Vec3]) -> FrameMeasures {
+        self.frame_and_offsets(pose, positions).0
+    }
+
+    /// A frame, and how far each welded point is from its place by linear blend skinning (empty where positions are
+    /// missing or not finite).
+    fn frame_and_offsets(&self, pose: &Pose, positions: &[Vec3]) -> (FrameMeasures, Vec<DVec3>) {
         let mut measures = FrameMeasures { non_finite: self.non_finite(positions), ..Default::default() };
         if measures.non_finite > 0 {
-            return measures;
+            return (measures, Vec::new());
         }
         let points = self.topology.points(positions);
         let reference = self.reference(pose);
@@ -159,19 +173,29 @@ impl Judge {
         measures.area_ratio = self.area_ratio(&reference, &points);
         measures.sections = section::ratios(&self.loops, &reference.sections, &points);
         measures.self_intersections = self.detector.as_ref().map(|d| d.count(&points));
-        measures
+        let carried = self.rest.carriers.carried(pose, &self.rest.points(&pose.morph_weights));
+        let offsets: Vec<DVec3> = points.iter().zip(carried).map(|(&p, lbs)| p - lbs).collect();
+        let farthest = offsets.iter().map(|offset| offset.length()).fold(0.0, f64::max);
+        measures.lbs_distance = Some(farthest / self.rest.diagonal).filter(|d| d.is_finite());
+        (measures, offsets)
     }
 
     /// Half the mean squared velocity between two frames (energy per unit of mass, each vertex by its share of the
     /// rest area); none where it is not a number.
     pub fn kinetic_energy(&self, before: &[Vec3], after: &[Vec3], seconds: f64) -> Option<f64> {
-        if seconds <= 0.0 || self.non_finite(before) + self.non_finite(after) > 0 {
+        if self.non_finite(before) + self.non_finite(after) > 0 {
             return None;
         }
+        self.energy_of(&self.topology.points(before), &self.topology.points(after), seconds)
+    }
+
+    /// The kinetic energy of welded points.
+    fn energy_of(&self, before: &[DVec3], after: &[DVec3], seconds: f64) -> Option<f64> {
         let masses = &self.rest.masses;
-        let moved = self.topology.vertex_of_point.iter().zip(masses).map(|(&v, mass)| {
-            mass * after[v as usize].as_dvec3().distance_squared(before[v as usize].as_dvec3())
-        });
+        if seconds <= 0.0 || before.len() != masses.len() || after.len() != masses.len() {
+            return None;
+        }
+        let moved = before.iter().zip(after).zip(masses).map(|((b, a), mass)| mass * a.distance_squared(*b));
         let energy = 0.5 * moved.sum::<f64>() / (masses.iter().sum::<f64>() * seconds * seconds);
         energy.is_finite().then_some(energy)
     }
@@ -196,7 +220,7 @@ impl Judge {
         }
         let points = self.topology.points(positions);
         let rest = self.rest.points(&pose.morph_weights);
-        let scales = self.rest.scales(pose);
+        let scales = self.rest.carriers.scales(pose);
         self.to_vertices(&self.fans.field(&self.topology.triangles, pose, &rest, scales.as_deref(), &points))
     }
 
@@ -212,7 +236,7 @@ impl Judge {
     }
 
     fn reference(&self, pose: &Pose) -> Cow<'_, Reference> {
-        let scales = self.rest.scales(pose);
+        let scales = self.rest.carriers.scales(pose);
         if scales.is_none() && !self.rest.morphed(&pose.morph_weights) {
             return Cow::Borrowed(&self.reference);
         }

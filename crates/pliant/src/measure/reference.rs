@@ -1,12 +1,9 @@
+use super::joints::Carriers;
 use super::section::Loop;
 use super::topology::Topology;
 use super::{LENGTH_FLOOR, topology, triangle};
-use crate::asset::{Character, Slot};
-use crate::rig::Pose;
-use glam::{DMat3, DVec3};
-
-/// Joint scales closer to one than this are rounding.
-const SCALE_TOLERANCE: f64 = 1e-6;
+use crate::asset::Character;
+use glam::DVec3;
 
 /// What the reference of any pose is made from.
 #[derive(Debug, Clone)]
@@ -14,10 +11,7 @@ pub(super) struct RestShape {
     /// Welded points with no morph applied.
     points: Vec<DVec3>,
     morphs: Vec<PointMorph>,
-    slots: Vec<Slot>,
-    /// Weights of point `p`: entries `offsets[p]..offsets[p + 1]`.
-    offsets: Vec<u32>,
-    weights: Vec<(u16, f32)>,
+    pub(super) carriers: Carriers,
     /// A third of the rest area of the triangles around each point.
     pub(super) masses: Vec<f64>,
     /// Of the bounding box of the rest skin.
@@ -41,15 +35,10 @@ impl RestShape {
             let moves = moves.map(|(&v, d)| (topology.point_of_vertex[v as usize], d.as_dvec3())).collect();
             PointMorph { moves, default_weight: morph.default_weight }
         });
-        let (mut offsets, mut weights) = (vec![0], Vec::new());
-        for &v in &topology.vertex_of_point {
-            weights.extend(character.weights().of(v as usize));
-            offsets.push(weights.len() as u32);
-        }
         let morphs = morphs.collect();
-        let (slots, masses) = (character.slots().to_vec(), vec![0.0; points.len()]);
-        let mut shape =
-            Self { points, morphs, slots, offsets, weights, masses, diagonal: character.diagonal() };
+        let carriers = Carriers::new(character, &topology.vertex_of_point);
+        let masses = vec![0.0; points.len()];
+        let mut shape = Self { points, morphs, carriers, masses, diagonal: character.diagonal() };
         let rest = shape.points(&[]);
         for t in &topology.triangles {
             let share = triangle::area(t.map(|p| rest[p as usize])) / 3.0;
@@ -77,25 +66,6 @@ impl RestShape {
             }
         }
         points
-    }
-
-    /// The scale that the pose gives to each point, `sum_j w_j cbrt(det S_j)`: negative where it mirrors. None where
-    /// no joint is scaled.
-    pub(super) fn scales(&self, pose: &Pose) -> Option<Vec<f64>> {
-        let of_slot = self.slots.iter().map(|slot| {
-            let world = pose.world_from_joint.get(slot.joint as usize)?;
-            let m: DMat3 = world.matrix3 * slot.joint_from_rest.matrix3;
-            Some(libm::cbrt(m.determinant())).filter(|s| s.is_finite())
-        });
-        let of_slot: Vec<f64> = of_slot.map(|s| s.unwrap_or(1.0)).collect();
-        if of_slot.iter().all(|s| (s - 1.0).abs() < SCALE_TOLERANCE) {
-            return None;
-        }
-        let of_point = self.offsets.windows(2).map(|w| {
-            let entries = &self.weights[w[0] as usize..w[1] as usize];
-            entries.iter().map(|&(slot, weight)| f64::from(weight) * of_slot[slot as usize]).sum()
-        });
-        Some(of_point.collect())
     }
 }
 

@@ -1,6 +1,8 @@
+use super::tets::TetJudge;
 use super::{Judge, VolumeSource};
+use crate::body::Node;
 use crate::rig::Pose;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 /// The largest of a clip's frames, and their mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,12 +64,12 @@ pub struct Crossings {
     pub capped: bool,
 }
 
-/// One frame. What does not apply is `None`. Those after `kinetic_energy` are for whoever knows them to fill in.
+/// One frame. What does not apply is `None`. The last three are for whoever knows them to fill in.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FrameMeasures {
     /// Vertices with no finite position; where there are any nothing else is measured.
     pub non_finite: usize,
-    /// Of the skin.
+    /// Of the skin; of the tet body where the skin is open.
     pub volume_error_percent: Option<f64>,
     /// Length over reference.
     pub edge_stretch: Option<Stretch>,
@@ -77,18 +79,26 @@ pub struct FrameMeasures {
     pub sections: Vec<JointSection>,
     /// Crossing triangles.
     pub self_intersections: Option<Crossings>,
-    /// Per unit of mass, against the frame before.
+    /// Largest distance of a vertex from its place by linear blend skinning, over the character's diagonal.
+    pub lbs_distance: Option<f64>,
+    /// Of the skin, per unit of mass, against the frame before.
     pub kinetic_energy: Option<f64>,
+    /// As the kinetic energy, but of the skin's motion against its place by linear blend skinning.
+    pub jiggle_energy: Option<f64>,
     /// Of the tet body's total.
     pub tet_volume_error_percent: Option<f64>,
-    /// Of the skin, before overlaps were repaired.
-    pub volume_error_before_overlap_percent: Option<f64>,
     /// Tets turned inside out.
     pub inverted_tets: Option<usize>,
     /// Smallest determinant of a tet's deformation gradient.
     pub min_det_f: Option<f64>,
+    /// Of the tet body's nodes, per unit of mass, against the frame before.
+    pub tet_kinetic_energy: Option<f64>,
+    /// Of the skin, before overlaps were repaired.
+    pub volume_error_before_overlap_percent: Option<f64>,
     /// Mean constraint residual.
     pub residual: Option<f64>,
+    /// Nodes that were held at their skinned places.
+    pub held: usize,
 }
 
 impl FrameMeasures {
@@ -97,9 +107,9 @@ impl FrameMeasures {
         Range::of(self.sections.iter().flat_map(|s| [s.min, s.max]))
     }
 
-    /// Whether the frame is not fit to be used: positions that are no numbers, or tets inside out.
+    /// Whether the frame is not fit to be used: positions that are no numbers, tets inside out, or nodes held.
     pub fn flagged(&self) -> bool {
-        self.non_finite > 0 || self.inverted_tets.is_some_and(|n| n > 0)
+        self.non_finite > 0 || self.held > 0 || self.inverted_tets.is_some_and(|n| n > 0)
     }
 }
 
@@ -107,24 +117,57 @@ impl FrameMeasures {
 #[derive(Debug, Clone)]
 pub struct Recorder<'a> {
     judge: &'a Judge,
-    before: Vec<Vec3>,
+    tets: Option<&'a TetJudge>,
+    before: Before,
     times: Vec<f64>,
     frames: Vec<FrameMeasures>,
 }
 
+/// What is kept of the last frame, to tell velocities.
+#[derive(Debug, Clone, Default)]
+struct Before {
+    positions: Vec<Vec3>,
+    /// How far each welded point was from its place by linear blend skinning.
+    offsets: Vec<DVec3>,
+    nodes: Vec<Node>,
+}
+
 impl<'a> Recorder<'a> {
-    pub(super) fn new(judge: &'a Judge) -> Self {
-        Self { judge, before: Vec::new(), times: Vec::new(), frames: Vec::new() }
+    pub(super) fn new(judge: &'a Judge, tets: Option<&'a TetJudge>) -> Self {
+        Self { judge, tets, before: Before::default(), times: Vec::new(), frames: Vec::new() }
     }
 
-    /// Measures a frame at `time` seconds, and gives what was measured to be added to.
-    pub fn frame(&mut self, time: f64, pose: &Pose, positions: &[Vec3]) -> &mut FrameMeasures {
-        let mut measures = self.judge.frame(pose, positions);
-        if let Some(&last) = self.times.last() {
-            measures.kinetic_energy = self.judge.kinetic_energy(&self.before, positions, time - last);
+    /// Measures a frame at `time` seconds, and gives what was measured to be added to. `nodes` are the tet body's, where
+    /// there is one.
+    pub fn frame(
+        &mut self,
+        time: f64,
+        pose: &Pose,
+        positions: &[Vec3],
+        nodes: Option<&[Node]>,
+    ) -> &mut FrameMeasures {
+        let judge = self.judge;
+        let (mut measures, offsets) = judge.frame_and_offsets(pose, positions);
+        let seconds = self.times.last().map_or(0.0, |last| time - last);
+        let before = &mut self.before;
+        measures.kinetic_energy = judge.kinetic_energy(&before.positions, positions, seconds);
+        measures.jiggle_energy = judge.energy_of(&before.offsets, &offsets, seconds);
+        if let (Some(tets), Some(nodes)) = (self.tets, nodes) {
+            if let Some(flesh) = tets.frame(pose, nodes) {
+                measures.tet_volume_error_percent = flesh.volume_error_percent;
+                measures.inverted_tets = Some(flesh.inverted);
+                measures.min_det_f = flesh.min_det_f;
+                if judge.volume_source().is_none() {
+                    measures.volume_error_percent = flesh.volume_error_percent;
+                }
+            }
+            measures.tet_kinetic_energy = tets.kinetic_energy(&before.nodes, nodes, seconds);
         }
-        self.before.clear();
-        self.before.extend_from_slice(positions);
+        before.positions.clear();
+        before.positions.extend_from_slice(positions);
+        before.nodes.clear();
+        before.nodes.extend_from_slice(nodes.unwrap_or_default());
+        before.offsets = offsets;
         self.times.push(time);
         let at = self.frames.len();
         self.frames.push(measures);
@@ -140,7 +183,7 @@ impl<'a> Recorder<'a> {
 /// A clip. What does not apply is `None`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Of the skin.
+    /// Of the skin; of the tet body where the skin is open.
     pub volume_error_percent: Option<MaxMean>,
     /// Of the tet body.
     pub tet_volume_error_percent: Option<MaxMean>,
@@ -162,8 +205,14 @@ pub struct Summary {
     pub sections: Vec<JointSection>,
     /// Most in a frame, each kind apart.
     pub self_intersections_max: Option<Crossings>,
+    /// Largest distance from linear blend skinning in any frame, over the character's diagonal.
+    pub lbs_distance_max: Option<f64>,
     /// Largest of any frame.
     pub kinetic_energy_max: Option<f64>,
+    /// Largest of any frame.
+    pub jiggle_energy_max: Option<f64>,
+    /// Largest of any frame.
+    pub tet_kinetic_energy_max: Option<f64>,
     /// Mean over frames.
     pub residual_mean: Option<f64>,
     /// Frames not fit to be used.
@@ -189,6 +238,10 @@ impl Summary {
             Range::of(values(&frames, range).flat_map(|r| [r.min, r.max]))
         };
         let mut warnings = judge.warnings().to_vec();
+        let volume_source = judge.volume_source().or(tets.map(|_| VolumeSource::Tets));
+        if volume_source == Some(VolumeSource::Tets) {
+            warnings.push("volume errors are those of the tet body".to_owned());
+        }
         let capped = values(&frames, |f| f.self_intersections).filter(|c| c.capped).count();
         if capped > 0 {
             warnings.push(format!(
@@ -206,7 +259,7 @@ impl Summary {
             volume_error_before_overlap_percent: max_mean(values(&frames, |f| {
                 f.volume_error_before_overlap_percent
             })),
-            volume_source: judge.volume_source().or(tets.map(|_| VolumeSource::Tets)),
+            volume_source,
             tet_volume_error_percent: tets,
             inverted_tets_max: values(&frames, |f| f.inverted_tets).max(),
             min_det_f: values(&frames, |f| f.min_det_f).reduce(f64::min),
@@ -220,7 +273,10 @@ impl Summary {
                 other: a.other.max(b.other),
                 capped: a.capped | b.capped,
             }),
+            lbs_distance_max: values(&frames, |f| f.lbs_distance).reduce(f64::max),
             kinetic_energy_max: values(&frames, |f| f.kinetic_energy).reduce(f64::max),
+            jiggle_energy_max: values(&frames, |f| f.jiggle_energy).reduce(f64::max),
+            tet_kinetic_energy_max: values(&frames, |f| f.tet_kinetic_energy).reduce(f64::max),
             residual_mean: max_mean(values(&frames, |f| f.residual)).map(|r| r.mean),
             flagged_frames: (0..frames.len()).filter(|&f| frames[f].flagged()).collect(),
             warnings,

@@ -54,3 +54,40 @@ impl Motion for Playback<'_> {
         Some(end).filter(|&end| end > 0.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::{Channel, Target, Track};
+    use crate::zoo;
+
+    #[test]
+    fn every_cycle_starts_at_the_start() {
+        let mut raw = zoo::character("cylinder", Some(500)).unwrap().into_raw();
+        // Ends that no binary number is: multiples of them are rounded, some of them down.
+        raw.clips = (2..200)
+            .map(|keys| {
+                let track =
+                    Track::recorded(3, 120.0, (0..3 * keys).map(|k| (k / 3) as f32).collect()).unwrap();
+                let channel = Channel { target: Target::Translation(0), track };
+                Clip::recorded("walk".into(), vec![channel], keys, 120.0).unwrap()
+            })
+            .collect();
+        let character = Character::new(raw).unwrap();
+        let mut pose = Pose::default();
+        for clip in character.clips() {
+            let motion = Playback::cycle(&character, clip);
+            let period = motion.period().unwrap();
+            for cycle in 0..40 {
+                let mut at = |seconds: f64| {
+                    motion.pose(seconds, &mut pose);
+                    pose.world_from_joint[0].translation.x
+                };
+                let start = f64::from(cycle) * period;
+                assert!(at(start).abs() < 1e-6, "cycle {cycle} of {period} s");
+                let end = clip.end() * 120.0;
+                assert!((at(start + 0.999 * period) - 0.999 * end).abs() < 1e-6 * end);
+            }
+        }
+    }
+}
