@@ -9,7 +9,8 @@
     )
 )]
 
-use super::kernel::{Bind, Judge, Sweep};
+use super::judge::Judge;
+use super::kernel::{Bind, Sweep};
 use crate::simd::Path;
 
 /// The kernels of a path.
@@ -43,7 +44,8 @@ macro_rules! kernels_of {
         mod $name {
             use $crate::body::Node;
             use $crate::solver::dispatch::Kernels;
-            use $crate::solver::kernel::{self, Binds, Sums, Task};
+            use $crate::solver::judge::{self, Sums};
+            use $crate::solver::kernel::{self, Binds, Task};
 
             pub(super) const KERNELS: Kernels = Kernels { stretch, volume, bind, judge_stretch, judge_volume };
 
@@ -65,12 +67,12 @@ macro_rules! kernels_of {
             $(#[$attribute])?
             unsafe fn judge_stretch(task: &Task<'_, 2>, nodes: &[Node], share: f32) -> Sums {
                 // SAFETY: the caller's promise, passed on.
-                unsafe { kernel::judge_stretch::<$lanes>(task, nodes, share) }
+                unsafe { judge::judge_stretch::<$lanes>(task, nodes, share) }
             }
             $(#[$attribute])?
             unsafe fn judge_volume(task: &Task<'_, 4>, nodes: &[Node], share: f32) -> Sums {
                 // SAFETY: the caller's promise, passed on.
-                unsafe { kernel::judge_volume::<$lanes>(task, nodes, share) }
+                unsafe { judge::judge_volume::<$lanes>(task, nodes, share) }
             }
         }
     };

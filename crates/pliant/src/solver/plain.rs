@@ -1,7 +1,8 @@
 //! The reference: plain Rust, one constraint after the other. What every other path must equal to the last bit, and what
 //! benches compare with.
 
-use super::kernel::{Binds, Sums, Task};
+use super::judge::Sums;
+use super::kernel::{Binds, Task};
 use super::pack::BATCH;
 use super::{DIRECTION_FLOOR, NO_STIFFNESS, Node};
 use crate::simd::vectors::plain::dot;
@@ -118,8 +119,10 @@ pub(super) fn judge_volume(task: &Task<'_, 4>, nodes: &[Node], share: f32) -> Su
     let mut sums = Sums::default();
     for (slot, corners) in task.plain.iter().enumerate() {
         let [p1, p2, p3, p4] = corners.map(|n| split(nodes[n as usize]).0);
-        let six_volumes = dot(p2 - p1, (p3 - p1).cross(p4 - p1));
-        let target = task.targets[slot];
+        let signed = task.targets[slot];
+        let turn = |x: f32| if signed.is_sign_negative() { -x } else { x };
+        let six_volumes = turn(dot(p2 - p1, (p3 - p1).cross(p4 - p1)));
+        let target = turn(signed);
         sums.errors[slot % BATCH] += error(six_volumes, target);
         sums.flat += usize::from(six_volumes <= target * share);
     }

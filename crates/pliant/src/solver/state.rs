@@ -1,6 +1,8 @@
 //! What one copy of a character keeps for the solver.
 
-use super::kernel::{Sums, Task};
+use super::cluster::Clustering;
+use super::judge::Sums;
+use super::kernel::Task;
 use super::pack::{BATCH, Pack, Row};
 use super::{Node, Solver};
 use crate::body::topology::NONE;
@@ -96,13 +98,17 @@ impl<'a> Numbers<'a> {
         pack: &'a Pack<N>,
         slab: usize,
         multipliers: &'a mut [f32],
-    ) -> Task<'a, N> {
-        let batches = pack.slab(slab);
-        let slots = batches.start * BATCH..batches.end * BATCH;
+    ) -> Task<'a, N>
+    where
+        [u32; N]: Clustering<N>,
+    {
+        let rows = pack.slab(slab);
+        let slots = rows.start * BATCH..rows.end * BATCH;
         let kept = slots.len().min(multipliers.len());
         Task {
             plain: pack.plain.get(slots.clone()).unwrap_or(&[]),
-            rows: pack.rows.get(batches).unwrap_or(&[]),
+            offsets: pack.slab_offsets(slab),
+            batches: pack.batches[slab],
             targets: &self.targets[slots.clone()],
             stiffness: &self.stiffness[slots.clone()],
             limits: self.limits.get(slots).unwrap_or(&[]),
