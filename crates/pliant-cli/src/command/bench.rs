@@ -1,6 +1,7 @@
 //! `pliant bench`: the real path beside the plain scalar reference, in one run, best of several.
 
 mod solve;
+mod table;
 
 use crate::Outcome;
 use crate::args::{BenchArgs, Common};
@@ -110,6 +111,10 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
     let mut threads = if common.threads.is_empty() { vec![1, all] } else { common.threads.clone() };
     threads.dedup();
     let path = common.simd.unwrap_or_else(Path::best);
+    if args.table {
+        table::run(&threads, path, args.json)?;
+        return Ok(Outcome::Done);
+    }
     let mut bench = Bench { args, threads, path, rows: Vec::new() };
     if !args.json {
         writeln!(

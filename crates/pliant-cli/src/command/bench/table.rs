@@ -1,0 +1,219 @@
+//! Table 1 of the paper that `position` comes from (Abu Rumman and Fratarcangeli 2015), on the built-in characters of the
+//! same sizes: constraints, milliseconds of a tick, volume lost in a motion.
+
+use super::{best_of, pool};
+use anyhow::{Context, Result};
+use pliant::body::{Body, Node};
+use pliant::measure::TetJudge;
+use pliant::method::{self, Settings, Setup, Shape, Stage};
+use pliant::rig::{Motion, Playback, Pose};
+use pliant::simd::Path;
+use pliant::solver::{Solver, per_iteration};
+use pliant::zoo;
+use serde::Serialize;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// A row of the paper: model, sample, motion, vertices, tets, stretch stiffness, milliseconds, percent of volume lost.
+const PAPER: [(&str, &str, &str, usize, usize, f64, f64, f64); 7] = [
+    ("human", "human", "kick", 9528, 4998, 0.9, 6.81, 0.09),
+    ("human, fine", "human", "run", 9528, 10_516, 0.9, 10.17, 0.12),
+    ("big bunny", "bunny", "jump", 8111, 7827, 0.6, 7.98, 0.27),
+    ("big bunny, fine", "bunny", "jump", 8111, 14_022, 0.6, 13.92, 0.39),
+    ("octopus", "octopus", "wave", 4000, 4339, 0.6, 6.87, 0.45),
+    ("horse", "horse", "run", 3833, 6126, 0.8, 7.69, 0.17),
+    ("torso", "torso", "bend", 4345, 4280, 0.6, 6.71, 0.15),
+];
+
+/// Ticks a second, as in the paper.
+const TICKS: f64 = 100.0;
+
+/// Iterations, as in the paper.
+const ITERATIONS: u32 = 12;
+
+#[derive(Serialize)]
+struct Row {
+    model: &'static str,
+    motion: &'static str,
+    vertices: usize,
+    tets: usize,
+    bones: usize,
+    stretch: usize,
+    bind: usize,
+    iterations: u32,
+    threads: u16,
+    /// Each kind of constraint alone, the whole solve of a tick, and the whole tick with skinning and embedding.
+    volume_ms: f64,
+    stretch_ms: f64,
+    bind_ms: f64,
+    solve_ms: f64,
+    total_ms: f64,
+    /// Largest over the motion, of the tets' volume.
+    volume_loss_percent: f64,
+    k: f64,
+    paper_ms: f64,
+    paper_volume_loss_percent: f64,
+    /// The paper's time over ours.
+    ratio: f64,
+}
+
+/// Prints the table.
+pub(super) fn run(threads: &[u16], path: Path, json: bool) -> Result<()> {
+    let mut rows = Vec::new();
+    if !json {
+        writeln!(
+            std::io::stdout(),
+            "{:16} {:>8} {:>6} {:>5} {:>7} {:>5} {:>7} {:>9} {:>10} {:>7} {:>8} {:>8} {:>6} {:>4} {:>8} {:>6}",
+            "model",
+            "vertices",
+            "tets",
+            "bones",
+            "stretch",
+            "bind",
+            "threads",
+            "volume_ms",
+            "stretch_ms",
+            "bind_ms",
+            "solve_ms",
+            "total_ms",
+            "loss_%",
+            "k",
+            "paper_ms",
+            "ratio"
+        )?;
+    }
+    for paper in PAPER {
+        for &count in threads {
+            let row = pool(count)?.install(|| measure(paper, count, path))?;
+            if !json {
+                writeln!(
+                    std::io::stdout(),
+                    "{:16} {:8} {:6} {:5} {:7} {:5} {:7} {:9.3} {:10.3} {:7.3} {:8.3} {:8.3} {:6.3} {:4} {:8.2} {:6.1}",
+                    row.model,
+                    row.vertices,
+                    row.tets,
+                    row.bones,
+                    row.stretch,
+                    row.bind,
+                    row.threads,
+                    row.volume_ms,
+                    row.stretch_ms,
+                    row.bind_ms,
+                    row.solve_ms,
+                    row.total_ms,
+                    row.volume_loss_percent,
+                    row.k,
+                    row.paper_ms,
+                    row.ratio
+                )?;
+            }
+            rows.push(row);
+        }
+    }
+    if json {
+        writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&rows)?)?;
+    }
+    Ok(())
+}
+
+fn measure(
+    (model, sample, motion, vertices, tets, k, paper_ms, paper_loss): (
+        &'static str,
+        &str,
+        &'static str,
+        usize,
+        usize,
+        f64,
+        f64,
+        f64,
+    ),
+    threads: u16,
+    path: Path,
+) -> Result<Row> {
+    let character = zoo::character(sample, Some(vertices))?;
+    let clip =
+        character.clips().iter().find(|c| c.name() == motion).context("the sample has lost its motion")?;
+    let mut settings = Settings::default();
+    settings.body.tets = Some(tets);
+    settings.position.stretch = k;
+    settings.simulation.iterations = ITERATIONS;
+    let setup = Setup { path, settings: &settings, tets: None, progress: &mut |_| true };
+    let deformer = method::prepare("position", &character, setup)?;
+    let body = deformer.body().context("the sample has no body")?;
+    let judge = TetJudge::new(&character, body);
+    let playback = Playback::once(&character, Some(clip));
+    let mut instance = deformer.instance();
+    let (mut shape, mut pose) = (Shape::rest(&character), Pose::rest(&character));
+    let (mut solve, mut total, mut loss) = (Duration::ZERO, Duration::ZERO, 0.0f64);
+    let ticks = (clip.end() * TICKS).floor() as u32;
+    // The first step also goes from rest to the first pose and settles there.
+    instance.step(&playback, 0.0, &mut shape, &mut |_| {});
+    let mut posed: Vec<Node> = Vec::new();
+    for tick in 1..=ticks {
+        let seconds = f64::from(tick) / TICKS;
+        let before = Instant::now();
+        let mut last = before;
+        instance.step(&playback, seconds, &mut shape, &mut |stage| {
+            if stage == Stage::Solve {
+                solve += last.elapsed();
+            }
+            last = Instant::now();
+        });
+        total += before.elapsed();
+        playback.pose(seconds, &mut pose);
+        let nodes = instance.nodes().context("the method has no nodes")?;
+        loss = loss.max(judge.frame(&pose, nodes).and_then(|m| m.volume_error_percent).unwrap_or(0.0).abs());
+        if tick == ticks / 2 {
+            posed = nodes.to_vec();
+        }
+    }
+    let per_tick = |time: Duration| time.as_secs_f64() * 1e3 / f64::from(ticks);
+    let [stretch_ms, bind_ms, volume_ms] = kinds(body, &posed, &settings, path)?;
+    let solver = Solver::new(body.tets(), path)?;
+    Ok(Row {
+        model,
+        motion,
+        vertices,
+        tets: body.tets().tets().len(),
+        bones: character.skeleton().bones().len(),
+        stretch: solver.edges(),
+        bind: body.tets().positions().len(),
+        iterations: ITERATIONS,
+        threads,
+        volume_ms,
+        stretch_ms,
+        bind_ms,
+        solve_ms: per_tick(solve),
+        total_ms: per_tick(total),
+        volume_loss_percent: loss,
+        k,
+        paper_ms,
+        paper_volume_loss_percent: paper_loss,
+        ratio: paper_ms / per_tick(total),
+    })
+}
+
+/// Milliseconds of a tick's iterations of stretch, bind and volume, each alone, on a body in motion.
+fn kinds(body: &Body, posed: &[Node], settings: &Settings, path: Path) -> Result<[f64; 3]> {
+    let solver = Solver::new(body.tets(), path)?;
+    let mut state = solver.state();
+    let position = &settings.position;
+    let [stretch, volume, bind] =
+        [position.stretch, position.volume, position.bind].map(|k| per_iteration(k, ITERATIONS));
+    solver.set_stretch(&mut state, |_| stretch);
+    solver.set_volume(&mut state, |_| volume);
+    // A point beside each node: the work is the same wherever it is.
+    let binds: Vec<[f32; 4]> =
+        posed.iter().map(|n| [n[0] + body.cell() as f32, n[1], n[2], body.cell() as f32]).collect();
+    let bind = vec![bind; binds.len()];
+    let mut nodes = posed.to_vec();
+    let mut timed = |work: &mut dyn FnMut(&mut [Node])| {
+        let best = best_of(&mut nodes, |nodes| nodes.copy_from_slice(posed), |nodes| work(nodes));
+        best.as_secs_f64() * 1e3
+    };
+    Ok([
+        timed(&mut |nodes| solver.sweep_stretch(&mut state, nodes, ITERATIONS)),
+        timed(&mut |nodes| solver.sweep_bind(&mut state, nodes, &binds, &bind, ITERATIONS)),
+        timed(&mut |nodes| solver.sweep_volume(&mut state, nodes, ITERATIONS)),
+    ])
+}
