@@ -3,6 +3,7 @@
 mod common;
 
 use common::{fails, json, pliant, sample, text, works};
+use pliant::asset::{Channel, Character, Clip, Interpolation, Target, Track};
 use std::fs;
 use std::path::Path;
 
@@ -14,11 +15,12 @@ fn frames(path: &Path) -> Vec<Vec<u8>> {
     bytes[8 + 4 * frames..].chunks(points * 12).map(<[u8]>::to_vec).collect()
 }
 
+fn numbers(frame: &[u8]) -> Vec<f32> {
+    frame.as_chunks().0.iter().map(|n| f32::from_be_bytes(*n)).collect()
+}
+
 /// The largest distance of a vertex in one frame from its place in another.
 fn farthest(a: &[u8], b: &[u8]) -> f32 {
-    let numbers = |bytes: &[u8]| -> Vec<f32> {
-        bytes.as_chunks::<4>().0.iter().map(|n| f32::from_be_bytes(*n)).collect()
-    };
     let (a, b) = (numbers(a), numbers(b));
     let square =
         |(a, b): (&[f32; 3], &[f32; 3])| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f32>();
@@ -89,6 +91,41 @@ fn a_loop_ends_as_it_begins() {
 }
 
 #[test]
+fn a_run_that_travels_loops_where_it_has_come_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut raw = pliant::zoo::character("human", Some(1500)).unwrap().into_raw();
+    let run = raw.clips.iter().find(|c| c.name() == "run").unwrap();
+    let end = run.end();
+    // Two metres a cycle, on top of what the hips do.
+    let mut channels = run.channels().to_vec();
+    let old = channels.iter().find(|c| c.target == Target::Translation(0)).cloned();
+    let times: Vec<f32> = (0..=24).map(|k| (end * f64::from(k) / 24.0) as f32).collect();
+    let places = times.iter().flat_map(|&t| {
+        let still = raw.skeleton.joints()[0].local.to_affine().translation;
+        let hips = old.as_ref().map_or(still, |c| c.track.sample_vector(t.into()));
+        (hips + 2.0 * f64::from(t) / end * pliant::glam::DVec3::Z).as_vec3().to_array()
+    });
+    let track = Track::new(Interpolation::Linear, 3, times.clone(), places.collect()).unwrap();
+    channels.push(Channel { target: Target::Translation(0), track });
+    raw.clips = vec![Clip::new("run".into(), channels)];
+    let file = folder.path().join("run.glb");
+    let bytes = pliant_io::gltf::write_character(&Character::new(raw).unwrap()).unwrap();
+    fs::write(&file, bytes).unwrap();
+    let (config, out) = (coarse(folder.path(), ""), folder.path().join("out.mdd"));
+    let args = ["bake", text(&file), "--method", "position", "--config", &config, "--loop", "--json"];
+    let report = json(&works(&[&args[..], &["-o", text(&out)]].concat()));
+    assert!(report["loop"]["closes_within"].as_f64().unwrap() < 1e-4, "{}", report["loop"]);
+    assert_eq!(report["warnings"].as_array().unwrap().len(), 0);
+    let baked = frames(&out);
+    let (first, last) = (numbers(&baked[0]), numbers(&baked[baked.len() - 1]));
+    for (a, b) in first.as_chunks::<3>().0.iter().zip(last.as_chunks::<3>().0) {
+        let off = [b[0] - a[0], b[1] - a[1], b[2] - a[2] - 2.0];
+        assert!(off.iter().all(|o| o.abs() < 1e-4), "{off:?}");
+    }
+    assert!(report["min_det_f"].as_f64().unwrap() > 0.1, "flesh is not torn at the seam");
+}
+
+#[test]
 fn several_clips_loop_each_by_itself() {
     let (folder, file) = sample("human", 1500);
     let out = folder.path().join("out.mdd");
@@ -131,7 +168,7 @@ fn a_loop_is_of_a_whole_motion() {
     let mut raw = pliant::zoo::character("cylinder", Some(500)).unwrap().into_raw();
     raw.clips.clear();
     let still = folder.path().join("still.glb");
-    let character = pliant::asset::Character::new(raw).unwrap();
+    let character = Character::new(raw).unwrap();
     fs::write(&still, pliant_io::gltf::write_character(&character).unwrap()).unwrap();
     let output = pliant(&["bake", text(&still), "--loop", "-o", text(&out), "--json"]);
     assert!(output.status.success());
