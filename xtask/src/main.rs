@@ -88,11 +88,11 @@ fn demo() -> Result<()> {
     let (character, baked, report) = (file("human.glb"), file("human-soft.glb"), file("report.html"));
     run(&[&pliant, "sample", "human", "-o", &character])?;
     run(&[
-        &pliant, "bake", &character, "--clip", "walk", "--method", "dqs", "-o", &baked, "--report", &report,
+        &pliant, "bake", &character, "--clip", "walk", "--method", "position", "-o", &baked, "--report", &report,
     ])?;
     let picture = file("human.png");
     run(&[
-        &pliant, "picture", &character, "--clip", "walk", "--time", "0.3", "--method", "dqs", "-o", &picture,
+        &pliant, "picture", &character, "--clip", "walk", "--time", "0.3", "--method", "position", "-o", &picture,
     ])?;
     println!(
         "\nThe baked character:  {baked}\nThe report:           {report}\nA still:              {picture}"
@@ -187,15 +187,15 @@ fn peers() -> Result<()> {
 
 /// What the README shows: sample, motion, moment, method, colours.
 const README_PICTURES: [(&str, &str, &str, &str, &str); 9] = [
-    ("human", "walk", "0.3", "dqs", "none"),
-    ("horse", "run", "0.3", "dqs", "none"),
-    ("octopus", "wave", "0.8", "dqs", "none"),
-    ("elephant", "bend", "1", "dqs", "none"),
-    ("bunny", "jump", "0.6", "dqs", "none"),
-    ("armadillo", "run", "0.3", "dqs", "none"),
-    ("cylinder", "twist", "1", "lbs", "none"),
-    ("cylinder", "twist", "1", "dqs", "none"),
-    ("arm", "bend", "1", "lbs", "volume"),
+    ("human", "walk", "0.3", "position", "none"),
+    ("horse", "run", "0.3", "position", "none"),
+    ("octopus", "wave", "0.8", "position", "none"),
+    ("elephant", "bend", "1", "position", "none"),
+    ("bunny", "jump", "0.6", "position", "none"),
+    ("armadillo", "run", "0.3", "position", "none"),
+    ("cylinder", "twist", "2", "lbs", "none"),
+    ("cylinder", "twist", "2", "dqs", "none"),
+    ("cylinder", "twist", "2", "position", "none"),
 ];
 
 /// What the README shows cut open: sample, side.
