@@ -88,11 +88,13 @@ fn demo() -> Result<()> {
     let (character, baked, report) = (file("human.glb"), file("human-soft.glb"), file("report.html"));
     run(&[&pliant, "sample", "human", "-o", &character])?;
     run(&[
-        &pliant, "bake", &character, "--clip", "walk", "--method", "position", "-o", &baked, "--report", &report,
+        &pliant, "bake", &character, "--clip", "walk", "--method", "position", "-o", &baked, "--report",
+        &report,
     ])?;
     let picture = file("human.png");
     run(&[
-        &pliant, "picture", &character, "--clip", "walk", "--time", "0.3", "--method", "position", "-o", &picture,
+        &pliant, "picture", &character, "--clip", "walk", "--time", "0.3", "--method", "position", "-o",
+        &picture,
     ])?;
     println!(
         "\nThe baked character:  {baked}\nThe report:           {report}\nA still:              {picture}"

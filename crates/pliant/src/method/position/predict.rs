@@ -18,6 +18,9 @@ pub(super) struct Carried {
     on: Vec<SkinMatrix>,
     /// Whether a slot's motion is known: not where a joint has no size or is turned inside out.
     pub(super) sure: Vec<bool>,
+    /// How far each slot is turned from rest, and how far on from the old pose.
+    turns: Vec<DQuat>,
+    turns_on: Vec<DQuat>,
     /// How far each pair of slots has let go of the flesh between them.
     let_go: Vec<f32>,
     /// Whether any joint is scaled.
@@ -31,6 +34,8 @@ impl Carried {
             linear: vec![SkinMatrix::default(); slots],
             on: vec![SkinMatrix::default(); slots],
             sure: vec![true; slots],
+            turns: vec![DQuat::IDENTITY; slots],
+            turns_on: vec![DQuat::IDENTITY; slots],
             let_go: vec![0.0; prepared.rig.pairs.len()],
             scaled: false,
         }
@@ -49,10 +54,20 @@ impl Carried {
 
     /// Lets go of flesh between bones that are turned against each other.
     pub(super) fn let_go(&mut self, prepared: &Prepared<'_>, posed: &[DAffine3]) {
+        self.turns.iter_mut().zip(posed).for_each(|(turn, m)| *turn = turn_of(&m.matrix3));
         for (&[a, b], let_go) in prepared.rig.pairs.iter().zip(&mut self.let_go) {
-            let turn = angle(&posed[a as usize].matrix3, &posed[b as usize].matrix3);
+            let turn = angle(self.turns[a as usize], self.turns[b as usize]);
             *let_go = smooth((turn - LET_GO[0]) / (LET_GO[1] - LET_GO[0])) as f32;
         }
+    }
+
+    /// The most that two slots which share flesh turn against each other on the way from one pose to another, in degrees.
+    pub(super) fn most_turn(&mut self, pairs: &[[u16; 2]], old: &[DAffine3], new: &[DAffine3]) -> f64 {
+        for (turn, (old, new)) in self.turns_on.iter_mut().zip(old.iter().zip(new)) {
+            *turn = turn_of(&new.matrix3) * turn_of(&old.matrix3).conjugate();
+        }
+        let angles = pairs.iter().map(|&[a, b]| angle(self.turns_on[a as usize], self.turns_on[b as usize]));
+        angles.fold(0.0, f64::max)
     }
 
     /// How much a node is held at its linear blend, 0 to 1.
@@ -97,13 +112,16 @@ pub(super) fn apply(m: &SkinMatrix, p: Vec3) -> Vec3 {
     Vec3::new(row(&m[0]), row(&m[1]), row(&m[2]))
 }
 
-/// The angle between two turns, in degrees; scale is taken out.
-pub(super) fn angle(a: &DMat3, b: &DMat3) -> f64 {
-    let turn = |m: &DMat3| {
-        let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.try_normalize());
-        Some(DQuat::from_mat3(&DMat3::from_cols(x?, y?, z?)))
-    };
-    let (Some(a), Some(b)) = (turn(a), turn(b)) else { return 0.0 };
-    let cosine = (a.dot(b) / (a.length() * b.length())).abs();
-    if cosine.is_finite() { 2.0 * libm::acos(cosine.min(1.0)).to_degrees() } else { 0.0 }
+/// The turn in a matrix, scale taken out; none where an axis has no length.
+fn turn_of(m: &DMat3) -> DQuat {
+    let axes = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.try_normalize());
+    let [Some(x), Some(y), Some(z)] = axes else { return DQuat::IDENTITY };
+    let turn = DQuat::from_mat3(&DMat3::from_cols(x, y, z));
+    // Axes that are not square to each other give a length other than one.
+    if turn.is_finite() && turn.length() > 0.0 { turn.normalize() } else { DQuat::IDENTITY }
+}
+
+/// The angle between two turns, in degrees.
+fn angle(a: DQuat, b: DQuat) -> f64 {
+    2.0 * libm::acos(a.dot(b).abs().min(1.0)).to_degrees()
 }

@@ -1,6 +1,6 @@
 //! One moving copy: its clock, its nodes, and what a tick does to them.
 
-use super::predict::{Carried, angle, apply, at, put};
+use super::predict::{Carried, apply, at, put};
 use super::tissue::{self, NodeTissue};
 use super::{Prepared, materials};
 use crate::body::{Node, SkinScratch, rest_nodes};
@@ -9,7 +9,7 @@ use crate::parallel;
 use crate::rig::{Motion, Pose, SkinMatrix, has_inverse};
 use crate::skin::{self, Skinner};
 use crate::solver::SolverState;
-use glam::{DAffine3, DMat3, Vec3};
+use glam::{DAffine3, Vec3};
 
 /// Degrees that two bones which share flesh may turn against each other in one go: more, and the blend of their
 /// turns draws nodes in by more than the solver mends.
@@ -270,8 +270,7 @@ impl<'p> State<'p> {
     fn go_to(&mut self, pose: &Pose, time: f64, seconds: f64, inert: bool, finished: &mut dyn FnMut(Stage)) {
         let mut posed = std::mem::take(&mut self.posed);
         self.posed_of(pose, &mut posed);
-        let pairs = self.prepared.rig.pairs.iter();
-        let most = pairs.map(|&[a, b]| self.turn_between(&posed, a, b)).fold(0.0, f64::max);
+        let most = self.carried.most_turn(&self.prepared.rig.pairs, &self.now.posed, &posed);
         let mut parts = ((most / MOST_TURN).ceil() as usize).clamp(1, MOST_PARTS);
         if self.settings.simulation.model == Model::Compliance {
             parts = parts.max(self.settings.simulation.substeps as usize);
@@ -303,19 +302,6 @@ impl<'p> State<'p> {
         self.pose_now = from;
         self.pose_now.copy_from(pose);
         self.posed = posed;
-    }
-
-    /// Degrees that two slots turn against each other on the way to a pose.
-    fn turn_between(&self, posed: &[DAffine3], a: u16, b: u16) -> f64 {
-        let turn = |slot: u16| {
-            let old = &self.now.posed[slot as usize];
-            if has_inverse(old) {
-                posed[slot as usize].matrix3 * old.matrix3.inverse()
-            } else {
-                DMat3::IDENTITY
-            }
-        };
-        angle(&turn(a), &turn(b))
     }
 
     /// One solve, from where the nodes are to a pose.

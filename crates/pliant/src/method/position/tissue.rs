@@ -60,7 +60,7 @@ impl NodeTissue {
     pub(super) const FIRM: Self = Self { softness: 0.0, stretch: 1.0, volume: 1.0, bind: 1.0, damping: 0.0 };
 
     fn towards(&mut self, tissue: &Tissue, share: f32, inert: bool) {
-        let mix = |own: &mut f32, other: f64| *own += (other as f32 - *own) * share;
+        let mix = |own: &mut f32, other: f64| *own = *own * (1.0 - share) + other as f32 * share;
         mix(&mut self.softness, if inert { tissue.softness } else { 0.0 });
         mix(&mut self.stretch, tissue.stretch);
         mix(&mut self.volume, tissue.volume);
