@@ -236,10 +236,9 @@ fn a_cut_lays_the_inside_open() {
     works(&["tets", text(&obj), "--target", "500", "-o", text(&body)]);
     assert!(red(&["--tets", text(&body)]) > 500);
     assert_eq!(red(&["--tets", text(&body)]), red(&["--target", "500"]), "it is the same body");
-    let wrong: [&[&str]; 5] = [
+    let wrong: [&[&str]; 4] = [
         &["--show", "tets", "--cut", "w"],
         &["--show", "tets", "--cut", "x=2"],
-        &["--show", "tets", "--time", "1"],
         &["--show", "tets", "--tets", "a.mesh", "--target", "500"],
         &["--cut", "x"],
     ];

@@ -14,15 +14,28 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// A row of the paper: model, sample, motion, vertices, tets, stretch stiffness, milliseconds, percent of volume lost.
-const PAPER: [(&str, &str, &str, usize, usize, f64, f64, f64); 7] = [
-    ("human", "human", "kick", 9528, 4998, 0.9, 6.81, 0.09),
-    ("human, fine", "human", "run", 9528, 10_516, 0.9, 10.17, 0.12),
-    ("big bunny", "bunny", "jump", 8111, 7827, 0.6, 7.98, 0.27),
-    ("big bunny, fine", "bunny", "jump", 8111, 14_022, 0.6, 13.92, 0.39),
-    ("octopus", "octopus", "wave", 4000, 4339, 0.6, 6.87, 0.45),
-    ("horse", "horse", "run", 3833, 6126, 0.8, 7.69, 0.17),
-    ("torso", "torso", "bend", 4345, 4280, 0.6, 6.71, 0.15),
+/// A row of the paper, and what stands in for its model here.
+struct Paper {
+    model: &'static str,
+    sample: &'static str,
+    motion: &'static str,
+    vertices: usize,
+    tets: usize,
+    /// Stretch stiffness.
+    k: f64,
+    ms: f64,
+    loss_percent: f64,
+}
+
+#[rustfmt::skip]
+const PAPER: [Paper; 7] = [
+    Paper { model: "human", sample: "human", motion: "kick", vertices: 9528, tets: 4998, k: 0.9, ms: 6.81, loss_percent: 0.09 },
+    Paper { model: "human, fine", sample: "human", motion: "run", vertices: 9528, tets: 10_516, k: 0.9, ms: 10.17, loss_percent: 0.12 },
+    Paper { model: "big bunny", sample: "bunny", motion: "jump", vertices: 8111, tets: 7827, k: 0.6, ms: 7.98, loss_percent: 0.27 },
+    Paper { model: "big bunny, fine", sample: "bunny", motion: "jump", vertices: 8111, tets: 14_022, k: 0.6, ms: 13.92, loss_percent: 0.39 },
+    Paper { model: "octopus", sample: "octopus", motion: "wave", vertices: 4000, tets: 4339, k: 0.6, ms: 6.87, loss_percent: 0.45 },
+    Paper { model: "horse", sample: "horse", motion: "run", vertices: 3833, tets: 6126, k: 0.8, ms: 7.69, loss_percent: 0.17 },
+    Paper { model: "torso", sample: "torso", motion: "bend", vertices: 4345, tets: 4280, k: 0.6, ms: 6.71, loss_percent: 0.15 },
 ];
 
 /// Ticks a second, as in the paper.
@@ -85,7 +98,7 @@ pub(super) fn run(threads: &[u16], path: Path, json: bool) -> Result<()> {
             "ratio"
         )?;
     }
-    for paper in PAPER {
+    for paper in &PAPER {
         for &count in threads {
             let row = pool(count)?.install(|| measure(paper, count, path))?;
             if !json {
@@ -119,20 +132,8 @@ pub(super) fn run(threads: &[u16], path: Path, json: bool) -> Result<()> {
     Ok(())
 }
 
-fn measure(
-    (model, sample, motion, vertices, tets, k, paper_ms, paper_loss): (
-        &'static str,
-        &str,
-        &'static str,
-        usize,
-        usize,
-        f64,
-        f64,
-        f64,
-    ),
-    threads: u16,
-    path: Path,
-) -> Result<Row> {
+fn measure(paper: &Paper, threads: u16, path: Path) -> Result<Row> {
+    let &Paper { model, sample, motion, vertices, tets, k, ms: paper_ms, loss_percent: paper_loss } = paper;
     let character = zoo::character(sample, Some(vertices))?;
     let clip =
         character.clips().iter().find(|c| c.name() == motion).context("the sample has lost its motion")?;
