@@ -125,10 +125,10 @@ fn sheet() -> Character {
     let places = (0..ROWS).flat_map(|r| (0..COLUMNS).map(move |c| [c, r]));
     let positions: Vec<Vec3> =
         places.map(|[c, r]| Vec3::new(c as f32 / 20.0 - 0.22, r as f32 / 19.0, 0.0)).collect();
-    let weights: Vec<Vec<(u16, f32)>> =
-        positions.iter().map(|p| vec![(0, 1.0 - p.y), (1, p.y)]).collect();
+    let weights: Vec<Vec<(u16, f32)>> = positions.iter().map(|p| vec![(0, 1.0 - p.y), (1, p.y)]).collect();
     let (weights, _) =
-        Weights::normalised(weights.iter().map(|w| w.iter().copied()), raw.slots.len(), |_| None).expect("sound");
+        Weights::normalised(weights.iter().map(|w| w.iter().copied()), raw.slots.len(), |_| None)
+            .expect("sound");
     let cells = (0..ROWS - 1).flat_map(|r| (0..COLUMNS - 1).map(move |c| r * COLUMNS + c));
     let triangles: Vec<[u32; 3]> =
         cells.flat_map(|v| [[v, v + 1, v + COLUMNS], [v + 1, v + COLUMNS + 1, v + COLUMNS]]).collect();

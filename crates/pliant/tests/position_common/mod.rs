@@ -108,7 +108,8 @@ pub fn linear(character: &Character, pose: &Pose) -> Vec<Vec3> {
     let place = |vertex: usize| {
         let p = rest[vertex].as_dvec3();
         let shares = character.weights().of(vertex);
-        let sum: DVec3 = shares.map(|(slot, w)| posed[slot as usize].transform_point3(p) * f64::from(w)).sum();
+        let sum: DVec3 =
+            shares.map(|(slot, w)| posed[slot as usize].transform_point3(p) * f64::from(w)).sum();
         sum.as_vec3()
     };
     (0..rest.len()).map(place).collect()
