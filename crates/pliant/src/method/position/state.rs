@@ -418,8 +418,9 @@ impl<'p> State<'p> {
                 };
                 let softness = if inert { tissue[index].softness } else { 0.0 };
                 if softness > 0.0 {
-                    // v_bone + (v - v_bone) e^(-c h): drag against the bones, not against the air.
-                    let along = place - old;
+                    // v_bone + (v - v_bone) e^(-c h): drag against the bones, not against the air. The bones' motion
+                    // at the node itself: the way to its linear blend would be a spring, the stiffer the shorter a step.
+                    let along = carried.advected(weights, old) - old;
                     let kept = libm::expf(-tissue[index].damping * seconds);
                     let swung = old + along + (velocities[index] * seconds - along) * kept + pull;
                     place += (swung - place) * softness;
