@@ -121,27 +121,38 @@ pub(super) fn bind(binds: &mut Binds<'_>, nodes: &mut [Node]) {
     }
 }
 
-pub(super) fn judge_stretch(task: &Task<'_, 2>, nodes: &[Node], _share: f32) -> Sums {
-    let mut sums = Sums::default();
+pub(super) fn stretch_errors(task: &Task<'_, 2>, nodes: &[Node]) -> Sums {
+    let mut sums = [0.0; BATCH];
     for (slot, ends) in task.plain.iter().enumerate() {
         let [a, b] = ends.map(|n| split(nodes[n as usize]).0);
-        sums.errors[slot % BATCH] += error(dot(a - b, a - b).sqrt(), task.targets[slot]);
+        sums[slot % BATCH] += error(dot(a - b, a - b).sqrt(), task.targets[slot]);
     }
     sums
 }
 
-pub(super) fn judge_volume(task: &Task<'_, 4>, nodes: &[Node], share: f32) -> Sums {
-    let mut sums = Sums::default();
-    for (slot, corners) in task.plain.iter().enumerate() {
-        let [p1, p2, p3, p4] = corners.map(|n| split(nodes[n as usize]).0);
-        let signed = task.targets[slot];
-        let turn = |x: f32| if signed.is_sign_negative() { -x } else { x };
-        let six_volumes = turn(dot(p2 - p1, (p3 - p1).cross(p4 - p1)));
-        let target = turn(signed);
-        sums.errors[slot % BATCH] += error(six_volumes, target);
-        sums.flat += usize::from(six_volumes <= target * share);
+pub(super) fn volume_errors(task: &Task<'_, 4>, nodes: &[Node]) -> Sums {
+    let mut sums = [0.0; BATCH];
+    for slot in 0..task.plain.len() {
+        let (six_volumes, target) = volume_and_target(task, nodes, slot);
+        sums[slot % BATCH] += error(six_volumes, target);
     }
     sums
+}
+
+pub(super) fn flat(task: &Task<'_, 4>, nodes: &[Node], share: f32) -> Sums {
+    let mut sums = [0.0; BATCH];
+    for slot in 0..task.plain.len() {
+        let (six_volumes, target) = volume_and_target(task, nodes, slot);
+        sums[slot % BATCH] += if six_volumes <= target * share { 1.0 } else { 0.0 };
+    }
+    sums
+}
+
+/// Six times the volume and what it aims at, of a tet wound the other way with their signs changed.
+fn volume_and_target(task: &Task<'_, 4>, nodes: &[Node], slot: usize) -> (f32, f32) {
+    let [p1, p2, p3, p4] = task.plain[slot].map(|n| split(nodes[n as usize]).0);
+    let (six_volumes, target) = (dot(p2 - p1, (p3 - p1).cross(p4 - p1)), task.targets[slot]);
+    if target.is_sign_negative() { (-six_volumes, -target) } else { (six_volumes, target) }
 }
 
 fn error(value: f32, target: f32) -> f64 {
