@@ -314,3 +314,16 @@ fn targets_are_what_a_body_aims_at() {
     assert_eq!(solver.check(&mut state, &start, 1.5).flat, solver.tets());
     assert_eq!(solver.check(&mut state, &start, 0.9).flat, 0);
 }
+
+/// A joint scaled by a negative number turns flesh inside out, and its volume is to be negative.
+#[test]
+fn a_negative_target_is_aimed_at() {
+    let mesh = one_tet();
+    let (solver, mut state) = solver(&mesh, 0.0, 1.0);
+    solver.set_volumes(&mut state, |_, rest| -rest);
+    let mut nodes = moved(&mesh, 1.0, |p| p);
+    assert_eq!(solver.check(&mut state, &nodes, 0.0).flat, 1, "the wrong way round");
+    solver.sweep_volume(&mut state, &mut nodes, 40);
+    assert!((volume(mesh.tets()[0], &nodes) * 6.0 + 1.0).abs() < 1e-5, "{nodes:?}");
+    assert_eq!(solver.check(&mut state, &nodes, 0.9).flat, 0);
+}

@@ -12,8 +12,17 @@ pub(super) const FOUR: usize = 4;
 /// Nodes of the largest cluster.
 pub(super) const MOST_NODES: usize = 7;
 
-/// The nodes of a cluster, or of one constraint; the rest is [`NONE`].
-pub(super) type Cluster = [u32; MOST_NODES];
+/// Most edges of a node in a ring. Looking for rings takes the square of it, and few nodes have half as many.
+const MOST_EDGES: usize = 64;
+
+/// A cluster, or one constraint; the rest is [`NONE`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cluster {
+    /// Which constraints, in the order of the steps.
+    pub items: [u32; FOUR],
+    /// On which nodes.
+    pub nodes: [u32; MOST_NODES],
+}
 
 /// How four constraints on `N` nodes each share the nodes of a cluster: for each, which of them it is on.
 pub(super) type Steps<const N: usize> = [[usize; N]; FOUR];
@@ -25,7 +34,7 @@ pub(super) const RING: Steps<2> = [[0, 1], [2, 3], [1, 2], [3, 0]];
 pub(super) const STRIP: Steps<4> = [[0, 1, 2, 3], [4, 1, 2, 3], [4, 5, 2, 3], [4, 5, 6, 3]];
 
 /// Constraints that can be clustered.
-pub(super) trait Clustering<const N: usize>: Copy + Into<[u32; N]> {
+pub(super) trait Clustering<const N: usize>: Sized {
     /// How clusters share nodes.
     const STEPS: Steps<N>;
     /// How many nodes a cluster has.
@@ -35,11 +44,13 @@ pub(super) trait Clustering<const N: usize>: Copy + Into<[u32; N]> {
     fn clusters(items: &[Self], count: usize) -> (Vec<Cluster>, Vec<Cluster>);
 }
 
-/// Nodes as those of a cluster.
-fn cluster(nodes: &[u32]) -> Cluster {
-    let mut cluster = [NONE; MOST_NODES];
-    cluster[..nodes.len()].copy_from_slice(nodes);
-    cluster
+impl Cluster {
+    fn new(items: &[u32], nodes: impl IntoIterator<Item = u32>) -> Self {
+        let mut cluster = Self { items: [NONE; FOUR], nodes: [NONE; MOST_NODES] };
+        cluster.items[..items.len()].copy_from_slice(items);
+        cluster.nodes.iter_mut().zip(nodes).for_each(|(to, node)| *to = node);
+        cluster
+    }
 }
 
 impl Clustering<2> for [u32; 2] {
@@ -51,9 +62,13 @@ impl Clustering<2> for [u32; 2] {
     fn clusters(items: &[Self], count: usize) -> (Vec<Cluster>, Vec<Cluster>) {
         // Edges left at each node: the other end, and which.
         let mut left: Vec<Vec<[u32; 2]>> = vec![Vec::new(); count];
+        let mut edges_at = vec![0; count];
+        items.iter().flatten().for_each(|&node| edges_at[node as usize] += 1);
         for (edge, &[a, b]) in items.iter().enumerate() {
-            left[a as usize].push([b, edge as u32]);
-            left[b as usize].push([a, edge as u32]);
+            if edges_at[a as usize].max(edges_at[b as usize]) <= MOST_EDGES {
+                left[a as usize].push([b, edge as u32]);
+                left[b as usize].push([a, edge as u32]);
+            }
         }
         let (mut rings, mut ones) = (Vec::new(), Vec::new());
         let mut used = vec![false; items.len()];
@@ -81,9 +96,9 @@ impl Clustering<2> for [u32; 2] {
                     for node in nodes {
                         left[node as usize].retain(|[_, edge]| !edges.contains(edge));
                     }
-                    rings.push(cluster(&nodes));
+                    rings.push(Cluster::new(&edges, nodes));
                 }
-                None => ones.push(cluster(&[a, b])),
+                None => ones.push(Cluster::new(&[edge as u32], [a, b])),
             }
         }
         (rings, ones)
@@ -117,19 +132,17 @@ impl Clustering<4> for [u32; 4] {
             }
             search.best = None;
             search.extend(Strip::new(first), 1);
-            let taken = match &search.best {
+            let tet = items[first as usize];
+            let cluster = match &search.best {
                 Some(strip) => {
-                    let kept = items[first as usize].iter().filter(|node| !strip.dropped.contains(node));
-                    let nodes = strip.dropped.iter().chain(kept).chain(&strip.added).copied();
-                    strips.push(cluster(&nodes.collect::<Vec<_>>()));
-                    strip.tets.to_vec()
+                    let kept = tet.iter().filter(|node| !strip.dropped.contains(node));
+                    let nodes = strip.dropped.iter().chain(kept).chain(&strip.added);
+                    Cluster::new(&strip.tets, nodes.copied())
                 }
-                None => {
-                    ones.push(cluster(&items[first as usize]));
-                    vec![first]
-                }
+                None => Cluster::new(&[first], tet),
             };
-            for &tet in &taken {
+            if search.best.is_some() { &mut strips } else { &mut ones }.push(cluster);
+            for tet in cluster.items.into_iter().filter(|&tet| tet != NONE) {
                 search.used[tet as usize] = true;
                 for other in neighbours(tet) {
                     let free = &mut search.free[other as usize];

@@ -9,7 +9,7 @@
     )
 )]
 
-use super::judge::Judge;
+use super::judge::{Errors, Flat};
 use super::kernel::{Bind, Sweep};
 use crate::simd::Path;
 
@@ -19,8 +19,9 @@ pub(super) struct Kernels {
     pub stretch: Sweep<2>,
     pub volume: Sweep<4>,
     pub bind: Bind,
-    pub judge_stretch: Judge<2>,
-    pub judge_volume: Judge<4>,
+    pub stretch_errors: Errors<2>,
+    pub volume_errors: Errors<4>,
+    pub flat: Flat,
 }
 
 /// The kernels of a path; none for the plain code, and for paths of other machines.
@@ -47,7 +48,8 @@ macro_rules! kernels_of {
             use $crate::solver::judge::{self, Sums};
             use $crate::solver::kernel::{self, Binds, Task};
 
-            pub(super) const KERNELS: Kernels = Kernels { stretch, volume, bind, judge_stretch, judge_volume };
+            pub(super) const KERNELS: Kernels =
+                Kernels { stretch, volume, bind, stretch_errors, volume_errors, flat };
 
             $(#[$attribute])?
             unsafe fn stretch(task: &mut Task<'_, 2>, nodes: &mut [Node]) {
@@ -65,14 +67,19 @@ macro_rules! kernels_of {
                 unsafe { kernel::bind::<$lanes>(binds, nodes) }
             }
             $(#[$attribute])?
-            unsafe fn judge_stretch(task: &Task<'_, 2>, nodes: &[Node], share: f32) -> Sums {
+            unsafe fn stretch_errors(task: &Task<'_, 2>, nodes: &[Node]) -> Sums {
                 // SAFETY: the caller's promise, passed on.
-                unsafe { judge::judge_stretch::<$lanes>(task, nodes, share) }
+                unsafe { judge::stretch_errors::<$lanes>(task, nodes) }
             }
             $(#[$attribute])?
-            unsafe fn judge_volume(task: &Task<'_, 4>, nodes: &[Node], share: f32) -> Sums {
+            unsafe fn volume_errors(task: &Task<'_, 4>, nodes: &[Node]) -> Sums {
                 // SAFETY: the caller's promise, passed on.
-                unsafe { judge::judge_volume::<$lanes>(task, nodes, share) }
+                unsafe { judge::volume_errors::<$lanes>(task, nodes) }
+            }
+            $(#[$attribute])?
+            unsafe fn flat(task: &Task<'_, 4>, nodes: &[Node], share: f32) -> Sums {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { judge::flat::<$lanes>(task, nodes, share) }
             }
         }
     };

@@ -7,11 +7,12 @@
     allow(dead_code, reason = "machines without wide registers use none of it")
 )]
 
-use super::cluster::{Clustering, FOUR};
+use super::cluster::{Clustering, FOUR, STRIP};
 use super::pack::{BATCH, Offsets};
 use super::{DIRECTION_FLOOR, NO_STIFFNESS, Node};
 use crate::simd::vectors::{add, cross, dot, scale, sub};
 use crate::simd::{Lanes, gather_rows, load_rows, scatter_rows, store_rows};
+use std::mem::MaybeUninit;
 
 /// The constraints of a kind in a slab: numbers are per slot.
 pub(super) struct Task<'a, const N: usize> {
@@ -231,56 +232,51 @@ pub(super) unsafe fn volume<V: Lanes>(task: &mut Task<'_, 4>, nodes: &mut [Node]
 unsafe fn volume_with<V: Lanes, const COMPLIANT: bool>(task: &mut Task<'_, 4>, nodes: &mut [Node]) {
     let nodes = nodes.as_mut_ptr().cast::<f32>();
     let [strips, ones] = task.batches.map(|count| count as usize);
-    let clusters = <[u32; 4]>::NODES;
+    let [nodes_each, rows_each] = [<[u32; 4]>::NODES, FOUR];
     // SAFETY: as above.
     unsafe {
         for batch in 0..strips {
-            for lane in (0..BATCH).step_by(groups::<V>() * V::WIDTH) {
-                let at = At::new(task, nodes, [batch * clusters, batch * FOUR], lane);
-                let (mut n0, mut n1, mut n2, mut n3) = (at.get::<V>(0), at.get(1), at.get(2), at.get(3));
-                volume_pair::<V, COMPLIANT>(task, at.slot, [&mut n0, &mut n1, &mut n2, &mut n3]);
-                at.put(0, n0);
-                let mut n4 = at.get(4);
-                volume_pair::<V, COMPLIANT>(task, at.slot + BATCH, [&mut n4, &mut n1, &mut n2, &mut n3]);
-                at.put(1, n1);
-                let mut n5 = at.get(5);
-                volume_pair::<V, COMPLIANT>(task, at.slot + 2 * BATCH, [&mut n4, &mut n5, &mut n2, &mut n3]);
-                at.put(2, n2);
-                let mut n6 = at.get(6);
-                volume_pair::<V, COMPLIANT>(task, at.slot + 3 * BATCH, [&mut n4, &mut n5, &mut n6, &mut n3]);
-                at.put(6, n6);
-                at.put(5, n5);
-                at.put(4, n4);
-                at.put(3, n3);
-            }
+            let rows = [batch * nodes_each, batch * rows_each];
+            strip::<V, { <[u32; 4]>::NODES }, FOUR, COMPLIANT>(task, nodes, rows, STRIP);
         }
         for batch in 0..ones {
-            for lane in (0..BATCH).step_by(groups::<V>() * V::WIDTH) {
-                let rows = [strips * clusters + batch * 4, strips * FOUR + batch];
-                let at = At::new(task, nodes, rows, lane);
-                let (mut n0, mut n1, mut n2, mut n3) = (at.get::<V>(0), at.get(1), at.get(2), at.get(3));
-                volume_pair::<V, COMPLIANT>(task, at.slot, [&mut n0, &mut n1, &mut n2, &mut n3]);
-                at.put(0, n0);
-                at.put(1, n1);
-                at.put(2, n2);
-                at.put(3, n3);
-            }
+            let rows = [strips * nodes_each + batch * 4, strips * rows_each + batch];
+            strip::<V, 4, 1, COMPLIANT>(task, nodes, rows, [[0, 1, 2, 3]]);
         }
     }
 }
 
+/// A batch of strips. Their nodes are too many for registers: spelt out as rings are, it takes three times the code and
+/// the same time.
 #[inline(always)]
-unsafe fn volume_pair<V: Lanes, const COMPLIANT: bool>(
+unsafe fn strip<V: Lanes, const NODES: usize, const STEPS: usize, const COMPLIANT: bool>(
     task: &mut Task<'_, 4>,
-    slot: usize,
-    [a, b, c, d]: [&mut Twin<V>; 4],
+    nodes: *mut f32,
+    rows: [usize; 2],
+    steps: [[usize; 4]; STEPS],
 ) {
-    // SAFETY: the caller's promise, passed on.
-    unsafe {
-        [a[0], b[0], c[0], d[0]] = volume_step::<V, COMPLIANT>(task, slot, [a[0], b[0], c[0], d[0]]);
-        if groups::<V>() == 2 {
-            [a[1], b[1], c[1], d[1]] =
-                volume_step::<V, COMPLIANT>(task, slot + V::WIDTH, [a[1], b[1], c[1], d[1]]);
+    for lane in (0..BATCH).step_by(groups::<V>() * V::WIDTH) {
+        // SAFETY: as above.
+        unsafe {
+            let at = At::new(task, nodes, rows, lane);
+            let mut on = MaybeUninit::<[Twin<V>; NODES]>::uninit();
+            let on = on.as_mut_ptr().cast::<Twin<V>>();
+            for node in 0..NODES {
+                on.add(node).write(at.get(node));
+            }
+            for step in 0..STEPS {
+                let [a, b, c, d] = steps[step];
+                let [a, b, c, d] = [on.add(a), on.add(b), on.add(c), on.add(d)];
+                for group in 0..groups::<V>() {
+                    let slot = at.slot + step * BATCH + group * V::WIDTH;
+                    let own = [(*a)[group], (*b)[group], (*c)[group], (*d)[group]];
+                    let own = volume_step::<V, COMPLIANT>(task, slot, own);
+                    [(*a)[group], (*b)[group], (*c)[group], (*d)[group]] = own;
+                }
+            }
+            for node in 0..NODES {
+                at.put(node, on.add(node).read());
+            }
         }
     }
 }

@@ -35,6 +35,7 @@ mod tests;
 pub use error::SolverError;
 pub use order::renumbering;
 pub use state::SolverState;
+use state::{Found, Numbers};
 
 use crate::asset::TetMesh;
 use crate::body::{Node, topology};
@@ -110,11 +111,11 @@ impl Solver {
         let plain = kernels.is_none();
         let edges = topology::edges(mesh);
         let at = |node: u32| mesh.positions()[node as usize].as_dvec3();
-        let length = |[a, b]: [u32; 2]| at(a).distance(at(b)) as f32;
+        let length = |_, [a, b]: [u32; 2]| at(a).distance(at(b)) as f32;
         let stretch = Pack::new(&new_of_old, &slabs, &places, &edges, length, plain);
-        let volume = |tet: [u32; 4]| {
-            let [a, b, c, d] = tet.map(at);
-            ((b - a).cross(c - a).dot(d - a) / 6.0) as f32
+        let volume = |tet: u32, nodes| {
+            let volume = mesh.volume_of(tet as usize) as f32;
+            if same_winding(mesh.tets()[tet as usize], nodes) { volume } else { -volume }
         };
         let volume = Pack::new(&new_of_old, &slabs, &places, mesh.tets(), volume, plain);
         Self { path, slabs: slabs.len(), places, stretch, volume, kernels }
@@ -171,7 +172,7 @@ impl Solver {
     /// Sets the volume that each tet aims at, given its nodes in ascending order and its rest volume.
     pub fn set_volumes(&self, state: &mut SolverState, target: impl Fn([u32; 4], f32) -> f32 + Sync) {
         self.for_each(&self.volume, state.volume.targets_mut(), |nodes, rest| {
-            (6.0 * target(nodes, rest.abs())).copysign(rest)
+            6.0 * target(nodes, rest.abs()) * 1f32.copysign(rest)
         });
         state.set_limits();
     }
@@ -219,9 +220,9 @@ impl Solver {
         volume_sweeps: u32,
     ) {
         let bind = !binds.is_empty();
-        state.take_binds(self, binds, bind_stiffness);
-        state.forget_multipliers();
         self.run(state, nodes, |solver, state| {
+            state.take_binds(solver, binds, bind_stiffness);
+            state.forget_multipliers();
             for _ in 0..iterations {
                 solver.sweep(state, Kinds { stretch: true, bind, volume: true });
             }
@@ -265,9 +266,9 @@ impl Solver {
         bind_stiffness: &[f32],
         sweeps: u32,
     ) {
-        state.take_binds(self, binds, bind_stiffness);
         let sweeps = if binds.is_empty() { 0 } else { sweeps };
         self.run(state, nodes, |solver, state| {
+            state.take_binds(solver, binds, bind_stiffness);
             (0..sweeps)
                 .for_each(|_| solver.sweep(state, Kinds { stretch: false, bind: true, volume: false }));
         });
@@ -349,11 +350,19 @@ impl Solver {
     /// # Panics
     /// As [`Solver::solve`].
     pub fn residual(&self, state: &mut SolverState, nodes: &[Node]) -> f32 {
-        self.judge(state, nodes, true, 0.0);
-        let mut sum = 0.0;
-        for slab in &state.sums {
-            slab.errors.iter().for_each(|error| sum += error);
-        }
+        self.judge(state, nodes, |slab, window, stretch, volume| {
+            let (stretch, volume) =
+                (stretch.task(&self.stretch, slab, &mut []), volume.task(&self.volume, slab, &mut []));
+            let (edges, tets) = match self.kernels {
+                // SAFETY: as for sweeps; the window holds the slab's nodes, the next's and more.
+                Some(kernels) => unsafe {
+                    ((kernels.stretch_errors)(&stretch, window), (kernels.volume_errors)(&volume, window))
+                },
+                None => (plain::stretch_errors(&stretch, window), plain::volume_errors(&volume, window)),
+            };
+            Found { sum: edges.iter().chain(&tets).sum(), finite: true }
+        });
+        let sum: f64 = state.found.iter().map(|slab| slab.sum).sum();
         (sum / (self.edges() + self.tets()) as f64) as f32
     }
 
@@ -362,46 +371,53 @@ impl Solver {
     /// # Panics
     /// As [`Solver::solve`].
     pub fn check(&self, state: &mut SolverState, nodes: &[Node], share: f32) -> Check {
-        self.judge(state, nodes, false, share);
-        let counted: usize = state.sums.iter().map(|slab| slab.flat).sum();
+        self.judge(state, nodes, |slab, window, _, volume| {
+            let volume = volume.task(&self.volume, slab, &mut []);
+            let flat = match self.kernels {
+                // SAFETY: as above.
+                Some(kernels) => unsafe { (kernels.flat)(&volume, window, share) },
+                None => plain::flat(&volume, window, share),
+            };
+            // As integers, numbers without their sign are in order, and what is none is above all.
+            let own = &window[..self.places.slab(slab).len()];
+            let largest = own.iter().flatten().fold(0, |m: u32, x| m.max(x.to_bits() & 0x7fff_ffff));
+            Found { sum: flat.iter().sum(), finite: largest < f32::INFINITY.to_bits() }
+        });
+        let counted: f64 = state.found.iter().map(|slab| slab.sum).sum();
         // Fillers are all flat.
         let fillers = self.volume.slots() - self.tets();
-        Check { flat: counted - fillers, finite: state.sums.iter().all(|slab| slab.finite) }
+        Check { flat: counted as usize - fillers, finite: state.found.iter().all(|slab| slab.finite) }
     }
 
-    /// Fills in the sums of each slab.
-    fn judge(&self, state: &mut SolverState, nodes: &[Node], with_stretch: bool, share: f32) {
+    /// Looks at each slab, given its nodes and all after them.
+    fn judge(
+        &self,
+        state: &mut SolverState,
+        nodes: &[Node],
+        look: impl Fn(usize, &[Node], Numbers<'_>, Numbers<'_>) -> Found + Sync + Send,
+    ) {
         parallel::within(|| {
             state.take_nodes(self, nodes);
-            let SolverState { stretch, volume, nodes, sums, .. } = state;
-            let (stretch, _) = stretch.parts();
-            let (volume, _) = volume.parts();
-            let nodes = &nodes[..];
-            parallel::for_each_chunk_mut(sums, 1, |slab, sums| {
-                let window = &nodes[self.places.starts[slab] as usize..];
-                let task = volume.task(&self.volume, slab, &mut []);
-                let mut found = match self.kernels {
-                    // SAFETY: as for sweeps; the window holds the slab's nodes, the next's and more.
-                    Some(kernels) => unsafe { (kernels.judge_volume)(&task, window, share) },
-                    None => plain::judge_volume(&task, window, share),
-                };
-                if with_stretch {
-                    let task = stretch.task(&self.stretch, slab, &mut []);
-                    let edges = match self.kernels {
-                        // SAFETY: as above.
-                        Some(kernels) => unsafe { (kernels.judge_stretch)(&task, window, share) },
-                        None => plain::judge_stretch(&task, window, share),
-                    };
-                    (0..BATCH).for_each(|lane| found.errors[lane] += edges.errors[lane]);
-                }
-                let own = &window[..self.places.slab(slab).len()];
-                // As integers, numbers without their sign are in order, and what is none is above all.
-                let largest = own.iter().flatten().fold(0, |m: u32, x| m.max(x.to_bits() & 0x7fff_ffff));
-                found.finite = largest < f32::INFINITY.to_bits();
-                sums[0] = found;
+            let SolverState { stretch, volume, nodes, found, .. } = state;
+            let (stretch, volume, nodes) = (stretch.parts().0, volume.parts().0, &nodes[..]);
+            parallel::for_each_chunk_mut(found, 1, |slab, found| {
+                found[0] = look(slab, &nodes[self.places.starts[slab] as usize..], stretch, volume);
             });
         });
     }
+}
+
+/// Whether two orders of the same nodes differ by an even number of swaps. By counting: the sign of a computed volume may
+/// change with the order where a tet is all but flat.
+fn same_winding(mut a: [u32; 4], b: [u32; 4]) -> bool {
+    let mut even = true;
+    for k in 0..3 {
+        if let Some(found) = (k + 1..4).find(|&i| a[i] == b[k] && a[k] != b[k]) {
+            a.swap(k, found);
+            even = !even;
+        }
+    }
+    even
 }
 
 /// The multipliers of a slab's own nodes; none of none.

@@ -89,13 +89,13 @@ impl<const N: usize> Pack<N>
 where
     [u32; N]: Clustering<N>,
 {
-    /// Packs constraints given by nodes of the mesh; `rest` has the number of nodes in their order.
+    /// Packs constraints given by nodes of the mesh; `rest` has the number of each, given its nodes in some order.
     pub(super) fn new(
         new_of_old: &[u32],
         slabs: &Slabs,
         places: &Places,
         items: &[[u32; N]],
-        rest: impl Fn([u32; N]) -> f32,
+        rest: impl Fn(u32, [u32; N]) -> f32,
         plain: bool,
     ) -> Self {
         let lowest = |item: &[u32; N]| item.iter().map(|&n| new_of_old[n as usize]).min().unwrap_or(0);
@@ -115,8 +115,11 @@ where
                 local.sort_unstable();
                 local
             };
-            let items: Vec<[u32; N]> = order.iter().map(local).collect();
-            let (fours, ones) = <[u32; N]>::clusters(&items, window.len());
+            let local: Vec<[u32; N]> = order.iter().map(local).collect();
+            let (mut fours, mut ones) = <[u32; N]>::clusters(&local, window.len());
+            for item in fours.iter_mut().chain(&mut ones).flat_map(|cluster| &mut cluster.items) {
+                *item = order.get(*item as usize).map_or(NONE, |&item| item);
+            }
             [batches(&fours, <[u32; N]>::NODES, window.len()), batches(&ones, N, window.len())]
         });
         let mut pack = Self {
@@ -137,16 +140,16 @@ where
             pack.batches.push([fours.len() as u32, ones.len() as u32]);
             for (batch, steps, nodes) in fours.chain(ones) {
                 let place =
-                    |lane: usize, node: usize| batch.get(lane).map_or(filler, |cluster| cluster[node]);
-                for step in steps {
+                    |lane: usize, node: usize| batch.get(lane).map_or(filler, |cluster| cluster.nodes[node]);
+                for (index, step) in steps.iter().enumerate() {
                     let ends: [[u32; N]; BATCH] =
                         std::array::from_fn(|lane| step.map(|node| place(lane, node)));
                     if plain {
                         pack.plain.extend(ends);
                     }
-                    let at_rest = |lane: usize| match lane < batch.len() {
-                        true => rest(ends[lane].map(node_at)),
-                        false => 0.0,
+                    let at_rest = |lane: usize| match batch.get(lane) {
+                        Some(cluster) => rest(cluster.items[index], ends[lane].map(node_at)),
+                        None => 0.0,
                     };
                     pack.rest.push(Row(std::array::from_fn(at_rest)));
                 }
@@ -231,7 +234,7 @@ fn batches(clusters: &[Cluster], nodes: usize, places: usize) -> Vec<Vec<Cluster
     let mut counts = Vec::new();
     for clusters in clusters.chunks(POOL) {
         pool.extend(clusters);
-        pool.iter().flat_map(|cluster| &cluster[..nodes]).for_each(|&place| left[place as usize] += 1);
+        pool.iter().flat_map(|cluster| &cluster.nodes[..nodes]).for_each(|&place| left[place as usize] += 1);
         while !pool.is_empty() {
             by_urgency(&pool, nodes, &left, &mut counts, &mut sorted);
             std::mem::swap(&mut pool, &mut sorted);
@@ -239,7 +242,7 @@ fn batches(clusters: &[Cluster], nodes: usize, places: usize) -> Vec<Vec<Cluster
             let mut batch: Vec<Cluster> = Vec::with_capacity(BATCH);
             for free_since in [number - 1, number] {
                 pool.retain(|cluster| {
-                    let on = &cluster[..nodes];
+                    let on = &cluster.nodes[..nodes];
                     let free = on.iter().all(|&place| touched[place as usize] < free_since);
                     let take = batch.len() < BATCH && free;
                     if take {
@@ -267,7 +270,7 @@ fn by_urgency(
     sorted: &mut Vec<Cluster>,
 ) {
     let urgency = |cluster: &Cluster| {
-        cluster[..nodes].iter().map(|&place| left[place as usize] as usize).max().unwrap_or(0)
+        cluster.nodes[..nodes].iter().map(|&place| left[place as usize] as usize).max().unwrap_or(0)
     };
     counts.clear();
     for cluster in pool {

@@ -22,6 +22,13 @@ fn max(a: f32, b: f32) -> f32 {
 }
 
 pub(super) fn stretch(task: &mut Task<'_, 2>, nodes: &mut [Node]) {
+    match task.multipliers.is_empty() {
+        true => stretch_with::<false>(task, nodes),
+        false => stretch_with::<true>(task, nodes),
+    }
+}
+
+fn stretch_with<const COMPLIANT: bool>(task: &mut Task<'_, 2>, nodes: &mut [Node]) {
     for (slot, &[first, second]) in task.plain.iter().enumerate() {
         if first == second {
             continue;
@@ -34,9 +41,10 @@ pub(super) fn stretch(task: &mut Task<'_, 2>, nodes: &mut [Node]) {
         let over = max(length, target * DIRECTION_FLOOR);
         let weight = wa + wb;
         let still = over * weight <= 0.0;
-        let step = match task.multipliers.get_mut(slot) {
-            Some(multiplier) => compliant_step(still, target - length, weight, stiffness, multiplier) / over,
-            None => stiffness * (target - length) / (over * weight),
+        let step = if COMPLIANT {
+            compliant_step(still, target - length, weight, stiffness, &mut task.multipliers[slot]) / over
+        } else {
+            stiffness * (target - length) / (over * weight)
         };
         let step = if still { 0.0 } else { step };
         nodes[first as usize] = join(a + along * (step * wa), wa);
@@ -55,6 +63,13 @@ fn compliant_step(still: bool, short: f32, weight: f32, compliance: f32, multipl
 }
 
 pub(super) fn volume(task: &mut Task<'_, 4>, nodes: &mut [Node]) {
+    match task.multipliers.is_empty() {
+        true => volume_with::<false>(task, nodes),
+        false => volume_with::<true>(task, nodes),
+    }
+}
+
+fn volume_with<const COMPLIANT: bool>(task: &mut Task<'_, 4>, nodes: &mut [Node]) {
     for (slot, corners) in task.plain.iter().enumerate() {
         if corners[0] == corners[1] {
             continue;
@@ -71,15 +86,15 @@ pub(super) fn volume(task: &mut Task<'_, 4>, nodes: &mut [Node]) {
         let stiffness = task.stiffness[slot];
         let still = over <= 0.0;
         let mut pull = stiffness * short;
-        if let Some(multiplier) = task.multipliers.get(slot) {
-            short -= stiffness * multiplier;
+        if COMPLIANT {
+            short -= stiffness * task.multipliers[slot];
             over += stiffness;
             pull = if stiffness < NO_STIFFNESS { short } else { 0.0 };
         }
         let least = short * short * task.limits[slot] * (w1 + w2 + w3 + w4);
         let step = if still { 0.0 } else { pull / max(least, over) };
-        if let Some(multiplier) = task.multipliers.get_mut(slot) {
-            *multiplier += step;
+        if COMPLIANT {
+            task.multipliers[slot] += step;
         }
         nodes[n1] = join(p1 - g1 * (step * w1), w1);
         nodes[n2] = join(p2 + g2 * (step * w2), w2);
@@ -106,27 +121,38 @@ pub(super) fn bind(binds: &mut Binds<'_>, nodes: &mut [Node]) {
     }
 }
 
-pub(super) fn judge_stretch(task: &Task<'_, 2>, nodes: &[Node], _share: f32) -> Sums {
-    let mut sums = Sums::default();
+pub(super) fn stretch_errors(task: &Task<'_, 2>, nodes: &[Node]) -> Sums {
+    let mut sums = [0.0; BATCH];
     for (slot, ends) in task.plain.iter().enumerate() {
         let [a, b] = ends.map(|n| split(nodes[n as usize]).0);
-        sums.errors[slot % BATCH] += error(dot(a - b, a - b).sqrt(), task.targets[slot]);
+        sums[slot % BATCH] += error(dot(a - b, a - b).sqrt(), task.targets[slot]);
     }
     sums
 }
 
-pub(super) fn judge_volume(task: &Task<'_, 4>, nodes: &[Node], share: f32) -> Sums {
-    let mut sums = Sums::default();
-    for (slot, corners) in task.plain.iter().enumerate() {
-        let [p1, p2, p3, p4] = corners.map(|n| split(nodes[n as usize]).0);
-        let signed = task.targets[slot];
-        let turn = |x: f32| if signed.is_sign_negative() { -x } else { x };
-        let six_volumes = turn(dot(p2 - p1, (p3 - p1).cross(p4 - p1)));
-        let target = turn(signed);
-        sums.errors[slot % BATCH] += error(six_volumes, target);
-        sums.flat += usize::from(six_volumes <= target * share);
+pub(super) fn volume_errors(task: &Task<'_, 4>, nodes: &[Node]) -> Sums {
+    let mut sums = [0.0; BATCH];
+    for slot in 0..task.plain.len() {
+        let (six_volumes, target) = volume_and_target(task, nodes, slot);
+        sums[slot % BATCH] += error(six_volumes, target);
     }
     sums
+}
+
+pub(super) fn flat(task: &Task<'_, 4>, nodes: &[Node], share: f32) -> Sums {
+    let mut sums = [0.0; BATCH];
+    for slot in 0..task.plain.len() {
+        let (six_volumes, target) = volume_and_target(task, nodes, slot);
+        sums[slot % BATCH] += if six_volumes <= target * share { 1.0 } else { 0.0 };
+    }
+    sums
+}
+
+/// Six times the volume and what it aims at, of a tet wound the other way with their signs changed.
+fn volume_and_target(task: &Task<'_, 4>, nodes: &[Node], slot: usize) -> (f32, f32) {
+    let [p1, p2, p3, p4] = task.plain[slot].map(|n| split(nodes[n as usize]).0);
+    let (six_volumes, target) = (dot(p2 - p1, (p3 - p1).cross(p4 - p1)), task.targets[slot]);
+    if target.is_sign_negative() { (-six_volumes, -target) } else { (six_volumes, target) }
 }
 
 fn error(value: f32, target: f32) -> f64 {

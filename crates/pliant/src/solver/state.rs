@@ -1,7 +1,6 @@
 //! What one copy of a character keeps for the solver.
 
 use super::cluster::Clustering;
-use super::judge::Sums;
 use super::kernel::Task;
 use super::pack::{BATCH, Pack, Row};
 use super::{Node, Solver};
@@ -11,10 +10,10 @@ use crate::parallel;
 /// Nodes a thread moves at a time into the solver's order and back.
 const CHUNK: usize = 4096;
 
-/// How far a tet may move in one projection, in edges of a regular tet of its volume: the step of all nodes together, by
-/// mass. Four equal nodes may each move a quarter of it. Less slows tets down that have turned inside out; with more, tets
-/// that have collapsed throw their nodes about.
-const REACH: f64 = 8.0;
+/// How far a tet may move in one projection, in edges of a regular tet of its volume: so far where one node is free, and
+/// four nodes of one mass a quarter of it each. With half of it, tets that have turned inside out come back too slowly;
+/// with twice as much or no limit, a quarter more of a collapsed limb's tets are still inverted after 12 iterations.
+const REACH: f64 = 1.0;
 
 /// State of a [`Solver`]: stiffness and target of every constraint, and scratch. Steps allocate nothing.
 #[derive(Debug, Clone)]
@@ -25,8 +24,17 @@ pub struct SolverState {
     pub(super) bind: BindState,
     /// In the solver's order. Fillers are of inverse mass 0, at 0.
     pub(super) nodes: Vec<Node>,
-    /// Per slab.
-    pub(super) sums: Vec<Sums>,
+    /// What was found in each slab.
+    pub(super) found: Vec<Found>,
+}
+
+/// What was found in a slab.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    /// Of errors, or a count.
+    pub(super) sum: f64,
+    /// Whether all is numbers.
+    pub(super) finite: bool,
 }
 
 /// Numbers of the constraints of a kind, per slot.
@@ -132,7 +140,7 @@ impl SolverState {
                 multipliers: Vec::new(),
             },
             nodes: vec![[0.0; 4]; places],
-            sums: vec![Sums::default(); solver.slabs],
+            found: vec![Found { sum: 0.0, finite: true }; solver.slabs],
         };
         solver.reset_targets(&mut state);
         state
@@ -161,7 +169,7 @@ impl SolverState {
             + size_of_val(&self.bind.stiffness[..])
             + size_of_val(&self.bind.multipliers[..])
             + size_of_val(&self.nodes[..])
-            + size_of_val(&self.sums[..])
+            + size_of_val(&self.found[..])
     }
 
     /// How far tets may move, from what they aim at.
