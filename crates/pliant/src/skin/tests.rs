@@ -122,7 +122,7 @@ fn check(rig: &Rig) {
         let plain = Skinner::new(blend, surface, weights, Path::Scalar).expect("always there");
         let expected = bits(&plain, matrices);
         for (path, kernels) in widths {
-            let skinner = Skinner::with_kernels(blend, surface, weights, path, Some(kernels));
+            let skinner = Skinner::with_kernels(blend, Cow::Borrowed(surface), weights, path, Some(kernels));
             assert!(bits(&skinner.expect("one size"), matrices) == expected, "{blend:?} {path}");
         }
     }
