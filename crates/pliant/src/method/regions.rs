@@ -32,13 +32,13 @@ pub struct Tissue {
 impl Preset {
     /// What the tissue is like.
     ///
-    /// Against the method's stretch 0.6 and bind 0.3, fat comes to 0.1 and 0.05: two or three visible swings.
+    /// Against the method's stretch 0.75 and bind 0.3, fat comes to 0.1 and 0.05: two or three visible swings.
     pub fn tissue(self) -> Tissue {
         let [softness, stretch, bind, damping] = match self {
             Self::Firm => [0.0, 1.0, 1.0, 6.0],
-            Self::Muscle => [0.5, 0.6, 0.6, 5.0],
-            Self::Fat => [1.0, 0.17, 0.17, 1.5],
-            Self::Jelly => [1.0, 0.08, 0.06, 0.6],
+            Self::Muscle => [0.5, 0.5, 0.6, 5.0],
+            Self::Fat => [1.0, 0.13, 0.17, 1.5],
+            Self::Jelly => [1.0, 0.065, 0.06, 0.6],
         };
         Tissue { softness, stretch, volume: 1.0, bind, damping }
     }

@@ -181,7 +181,7 @@ impl Default for PositionSettings {
     fn default() -> Self {
         Self {
             prediction: Prediction::Advected,
-            stretch: 0.6,
+            stretch: 0.75,
             volume: 1.0,
             bind: 0.3,
             young: 3e4,

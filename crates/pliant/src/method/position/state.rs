@@ -18,9 +18,9 @@ const MOST_TURN: f64 = 30.0;
 const MOST_PARTS: usize = 12;
 /// How often a tick that went wrong is tried again in twice as many parts.
 const RETRIES: u32 = 4;
-/// How far flesh may be from its linear blend, in distances from its bone (and a cell more). Linear blending errs by its
+/// How far flesh may be from its linear blend, in distances from its bone (and half a cell). Linear blending errs by its
 /// distance from the bone where it collapses wholly; farther, flesh has been carried astray.
-const REACH: f32 = 1.2;
+const REACH: f32 = 1.05;
 /// Rounds of more volume sweeps where tets are inside out or volume is missing, and sweeps in each.
 const MORE_ROUNDS: usize = 8;
 const MORE_SWEEPS: u32 = 4;
@@ -411,7 +411,7 @@ impl<'p> State<'p> {
                 let mut place = if advects {
                     let advected = carried.advected(weights, old);
                     let off = (advected - linear) * (1.0 - skinned[3]);
-                    let reach = REACH * rig.bounds[index].distance + cell;
+                    let reach = REACH * rig.bounds[index].distance + 0.5 * cell;
                     linear + off * (reach / off.length().max(reach))
                 } else {
                     reset[index]
