@@ -40,10 +40,6 @@ fn worst(character: &Character, clip: &str, tets: usize) -> Seen {
         let section = judge.frame(&pose, &linear(character, &pose)).section().expect("sections");
         seen.linear_least = seen.linear_least.min(section.min);
     }
-    eprintln!(
-        "{clip}: section {:.3} to {:.3}, volume {:.3} %, inverted {}, LBS {:.3}",
-        seen.least, seen.most, seen.volume_percent, seen.inverted, seen.linear_least
-    );
     seen
 }
 
@@ -105,7 +101,6 @@ fn loops_repeat() {
                 if joint == 1 { local * turn } else { local }
             });
             let far = repeats(&motion, &character);
-            eprintln!("{axis} from {least}: {far:.2e} of the radius");
             assert!(far < 1e-3, "{axis} from {least}: {far} of the radius");
         }
     }

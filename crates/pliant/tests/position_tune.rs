@@ -99,7 +99,6 @@ fn the_solver_takes_at_most_400_bytes_a_tet() {
     for path in Path::available() {
         let solver = Solver::new(tets, path).expect("available");
         let bytes = (solver.bytes() + solver.state().bytes()) as f64 / tets.tets().len() as f64;
-        eprintln!("{path}: {bytes:.0}");
         assert!(bytes <= 400.0, "{path}: {bytes}");
     }
 }

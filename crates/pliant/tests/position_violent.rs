@@ -104,7 +104,6 @@ fn whirls_and_cuts_leave_no_trace() {
         for (name, motion) in motions {
             let shape = end_of(&character, &settings, motion, UNTIL);
             let far = f64::from(farthest(&shape.positions, &expected.positions)) / character.diagonal();
-            eprintln!("{kind} {name}: {far:.2e}");
             assert!(far < 1e-2, "{kind} {name}: {far}");
         }
     }
@@ -136,7 +135,6 @@ fn numbers_that_are_none_are_told_and_forgotten() {
                     assert!(sound || health.held > 0, "{kind}, {bad} in joint {joint} at {time}: not told");
                 }
                 let far = f64::from(farthest(&shape.positions, &expected.positions)) / character.diagonal();
-                eprintln!("{kind} {bad} in {joint}: {far:.2e}");
                 assert!(far < 1e-2, "{kind}, {bad} in joint {joint}: {far}");
             }
         }

@@ -21,6 +21,9 @@ const RETRIES: u32 = 4;
 /// How far flesh may be from its linear blend, in distances from its bone (and half a cell). Linear blending errs by its
 /// distance from the bone where it collapses wholly; farther, flesh has been carried astray.
 const REACH: f32 = 1.05;
+/// How far soft flesh may swing from where the bones would carry it, likewise. Farther (whirled at hundreds of g, wound up
+/// by a limb that spins), it may come to rest folded or on the wrong side of its bone, where nothing brings it back.
+const SWING: f32 = 0.6;
 /// Rounds of more volume sweeps where tets are inside out or volume is missing, and sweeps in each.
 const MORE_ROUNDS: usize = 8;
 const MORE_SWEEPS: u32 = 4;
@@ -423,7 +426,9 @@ impl<'p> State<'p> {
                     let along = carried.advected(weights, old) - old;
                     let kept = libm::expf(-tissue[index].damping * seconds);
                     let swung = old + along + (velocities[index] * seconds - along) * kept + pull;
-                    place += (swung - place) * softness;
+                    let off = (swung - place) * softness;
+                    let swing = SWING * rig.bounds[index].distance + cell;
+                    place += off * (swing / off.length().max(swing));
                 }
                 put(node, place);
             }
