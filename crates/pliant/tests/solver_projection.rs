@@ -3,7 +3,7 @@
 mod solver_common;
 
 use pliant::asset::TetMesh;
-use pliant::body::{Node, bench_block, rest_nodes};
+use pliant::body::{Node, bench_bend, bench_block, bench_body, rest_nodes, topology};
 use pliant::glam::{DQuat, DVec3};
 use pliant::simd::Path;
 use pliant::solver::{Solver, per_iteration};
@@ -117,6 +117,47 @@ fn one_constraint_of_full_stiffness_is_met() {
         let mut nodes = start.clone();
         solver.sweep_volume(&mut state, &mut nodes, 6);
         assert!((volume(mesh.tets()[0], &nodes) - mesh.volume()).abs() < 1e-6, "{case}: volume");
+    }
+}
+
+/// Wherever in a body of many slabs, each of its constraints alone is met and moves its own nodes only.
+#[test]
+fn every_constraint_of_a_body_is_projected() {
+    let (mesh, _) = bench_body(12_000, 8).expect("sound");
+    let start = bench_bend(&mesh, 1.5);
+    let rest = rest_nodes(&mesh);
+    let (solver, mut state) = solver(&mesh, 0.0, 0.0);
+    let moved = |nodes: &[Node]| (0..nodes.len()).filter(|&i| nodes[i] != start[i]).count();
+    let edges = topology::edges(&mesh);
+    // Some are met at the start.
+    let mut all = 0;
+    for &edge in edges.iter().step_by(edges.len() / 60) {
+        solver.set_stretch(&mut state, |nodes| if nodes == edge { 1.0 } else { 0.0 });
+        let mut nodes = start.clone();
+        solver.sweep_stretch(&mut state, &mut nodes, 1);
+        let [a, b] = edge.map(|n| n as usize);
+        assert!((distance(&nodes, a, b) - distance(&rest, a, b)).abs() < 1e-6, "{edge:?}");
+        assert!(moved(&nodes) <= 2, "{edge:?}");
+        all += moved(&nodes);
+    }
+    for &tet in mesh.tets().iter().step_by(mesh.tets().len() / 60) {
+        let mut own = tet;
+        own.sort_unstable();
+        solver.set_volume(&mut state, |nodes| if nodes == own { 1.0 } else { 0.0 });
+        let mut nodes = start.clone();
+        solver.sweep_volume(&mut state, &mut nodes, 5);
+        let (found, expected) = (volume(tet, &nodes), volume(tet, &rest));
+        // Places are rounded to 6e-8 each, beside edges of 0.1.
+        assert!((found / expected - 1.0).abs() < 1e-4, "{tet:?}: {found} {expected}");
+        assert!(moved(&nodes) <= 4, "{tet:?}");
+        all += moved(&nodes);
+    }
+    assert!(all > 300, "{all}");
+    let binds: Vec<Node> = start.iter().map(|n| [n[0], n[1], n[2] + 1.0, 0.5]).collect();
+    let mut nodes = start.clone();
+    solver.sweep_bind(&mut state, &mut nodes, &binds, &vec![1.0; start.len()], 1);
+    for (node, bind) in nodes.iter().zip(&binds) {
+        assert!((place(*node).distance(place(*bind)) - 0.5).abs() < 1e-6);
     }
 }
 
