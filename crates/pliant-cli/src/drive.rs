@@ -72,7 +72,7 @@ impl<'a> Drive<'a> {
 
     /// How many steps [`Drive::play`] takes.
     pub(crate) fn steps(deformer: &dyn Deformer, schedule: &Schedule) -> usize {
-        let before = if deformer.remembers() { schedule.before().count() } else { 0 };
+        let before = if deformer.remembers() { schedule.before().count() + 1 } else { 0 };
         before + schedule.times.len()
     }
 
@@ -87,7 +87,9 @@ impl<'a> Drive<'a> {
     ) -> Result<()> {
         let motion = Playback::once(self.character, clip);
         if self.deformer.remembers() {
-            schedule.before().for_each(|time| self.skip(&motion, time, progress));
+            // The first frame twice: settling in its pose is no frame's work.
+            let first = schedule.times.first().copied();
+            schedule.before().chain(first).for_each(|time| self.skip(&motion, time, progress));
         }
         for &time in &schedule.times {
             let (health, ms) = self.step(&motion, time);
