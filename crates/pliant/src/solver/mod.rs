@@ -35,7 +35,6 @@ mod tests;
 pub use error::SolverError;
 pub use order::renumbering;
 pub use state::SolverState;
-use state::{Found, Numbers};
 
 use crate::asset::TetMesh;
 use crate::body::{Node, topology};
@@ -46,6 +45,7 @@ use dispatch::Kernels;
 use kernel::Binds;
 use order::Slabs;
 use pack::{BATCH, Pack, Places};
+use state::{Found, Numbers};
 
 /// Shortest length, as a share of the target, at which a constraint has a direction to trust: below, it is noise, and
 /// the step fades out.
