@@ -16,7 +16,7 @@
 //! Nodes lie in an order that keeps neighbours near, cut into slabs so that a constraint spans at most two neighbours.
 //! Even slabs are projected in parallel, then the odd ones: two barriers a sweep, and an order that depends on the mesh
 //! alone. A slab goes through its stretch, bind and volume constraints in turn while its nodes are at hand; to finish
-//! one kind in all slabs before the next took longer and left the same error. Within a slab constraints are fused in
+//! one kind in all slabs before the next takes twice the barriers and left the same error. Within a slab constraints are fused in
 //! clusters that share nodes, and sixteen clusters that share none are taken at a time whatever the width of a register.
 //! All paths and any number of threads give the same bits.
 
