@@ -16,7 +16,7 @@
 //! Nodes lie in an order that keeps neighbours near, cut into slabs so that a constraint spans at most two neighbours.
 //! Even slabs are projected in parallel, then the odd ones: two barriers a sweep, and an order that depends on the mesh
 //! alone. A slab goes through its stretch, bind and volume constraints in turn while its nodes are at hand; to finish
-//! one kind in all slabs before the next took longer and left the same error. Within a slab constraints are fused in
+//! one kind in all slabs before the next takes twice the barriers and left the same error. Within a slab constraints are fused in
 //! clusters that share nodes, and sixteen clusters that share none are taken at a time whatever the width of a register.
 //! All paths and any number of threads give the same bits.
 
@@ -35,7 +35,6 @@ mod tests;
 pub use error::SolverError;
 pub use order::renumbering;
 pub use state::SolverState;
-use state::{Found, Numbers};
 
 use crate::asset::TetMesh;
 use crate::body::{Node, topology};
@@ -46,6 +45,7 @@ use dispatch::Kernels;
 use kernel::Binds;
 use order::Slabs;
 use pack::{BATCH, Pack, Places};
+use state::{Found, Numbers};
 
 /// Shortest length, as a share of the target, at which a constraint has a direction to trust: below, it is noise, and
 /// the step fades out.

@@ -195,7 +195,9 @@ impl SolverState {
     /// Copies nodes into the solver's order.
     pub(super) fn take_nodes(&mut self, solver: &Solver, nodes: &[Node]) {
         assert_eq!(nodes.len(), solver.nodes(), "one place per node");
-        assert_eq!(self.nodes.len(), solver.places.node_at.len(), "the state is of another solver");
+        let rows = [self.nodes.len(), self.stretch.targets.len(), self.volume.targets.len()];
+        let expected = [solver.places.node_at.len(), solver.stretch.rest.len(), solver.volume.rest.len()];
+        assert_eq!(rows, expected, "the state is of another solver");
         parallel::for_each_chunk_mut(&mut self.nodes, CHUNK, |chunk, to| {
             for (to, &node) in to.iter_mut().zip(&solver.places.node_at[chunk * CHUNK..]) {
                 if node != NONE {
