@@ -274,6 +274,8 @@ impl<'p> State<'p> {
         let mut posed = std::mem::take(&mut self.posed);
         self.posed_of(pose, &mut posed);
         let most = self.carried.most_turn(&self.prepared.rig.pairs, &self.now.posed, &posed);
+        // Bones that turn on this fast take their flesh along: left behind, it would be wound up about them.
+        let inert = inert && most <= MOST_TURN;
         let mut parts = ((most / MOST_TURN).ceil() as usize).clamp(1, MOST_PARTS);
         if self.settings.simulation.model == Model::Compliance {
             parts = parts.max(self.settings.simulation.substeps as usize);
@@ -301,6 +303,9 @@ impl<'p> State<'p> {
                 self.now.nodes.copy_from_slice(&self.saved);
                 self.now.posed.copy_from_slice(&self.saved_posed);
             }
+        }
+        if !inert {
+            self.velocities.fill(Vec3::ZERO);
         }
         self.pose_now = from;
         self.pose_now.copy_from(pose);
