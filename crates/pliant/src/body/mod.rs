@@ -17,7 +17,7 @@ pub use bench::{bench_bend, bench_block, bench_body};
 pub use distance::{DistanceWarning, InsideDistances, Weighed, weigh};
 pub use embedding::Embedding;
 pub use error::BodyError;
-pub use on_skin::{OnSkin, prune, spread, surface_nodes};
+pub(crate) use on_skin::{OnSkin, prune, spread, surface_nodes};
 pub use update::{EmbeddedSkin, Node, SkinScratch, rest_nodes};
 
 use crate::asset::{AssetError, TetMesh};
@@ -134,26 +134,6 @@ impl Body {
             skin_volume: volume,
             tets,
         }
-    }
-
-    /// The same body with its nodes in another order; tets keep theirs.
-    ///
-    /// # Panics
-    /// If `new_of_old` is not a new place for each node.
-    pub fn renumbered(mut self, new_of_old: &[u32]) -> Result<Self, AssetError> {
-        let nodes = self.tets.positions();
-        assert_eq!(new_of_old.len(), nodes.len(), "one place per node");
-        let (mut positions, mut volumes) = (nodes.to_vec(), self.node_volumes.clone());
-        for (old, &new) in new_of_old.iter().enumerate() {
-            positions[new as usize] = nodes[old];
-            volumes[new as usize] = self.node_volumes[old];
-        }
-        let place = |n: u32| new_of_old[n as usize];
-        let tets = self.tets.tets().iter().map(|t| t.map(place)).collect();
-        self.surface.iter_mut().for_each(|(corners, _)| *corners = corners.map(place));
-        self.tets = TetMesh::new(positions, tets)?;
-        self.node_volumes = volumes;
-        Ok(self)
     }
 
     /// The tet mesh.

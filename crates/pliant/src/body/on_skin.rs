@@ -7,14 +7,14 @@ use glam::{DVec3, Vec3};
 
 /// For each node of a body the nearest place on the skin.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OnSkin {
+pub(crate) struct OnSkin {
     corners: Vec<[u32; 3]>,
     weights: Vec<[f32; 3]>,
 }
 
 impl OnSkin {
     /// Finds the places. Shells without flesh do not count, unless there are no others.
-    pub fn new(body: &Body, positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
+    pub(crate) fn new(body: &Body, positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
         let mut fleshy: Vec<[u32; 3]> =
             triangles.iter().copied().filter(|t| t.iter().all(|&v| !body.rides(v as usize))).collect();
         if fleshy.is_empty() {
@@ -49,18 +49,18 @@ impl OnSkin {
     }
 
     /// The corners of the nearest triangle and their weights, which sum to one.
-    pub fn of(&self, node: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
+    pub(crate) fn of(&self, node: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
         self.corners[node].into_iter().zip(self.weights[node])
     }
 
     /// A number of the skin's vertices at a node.
-    pub fn value(&self, node: usize, values: &[f32]) -> f32 {
+    pub(crate) fn value(&self, node: usize, values: &[f32]) -> f32 {
         self.of(node).map(|(vertex, weight)| weight * values[vertex as usize]).sum()
     }
 }
 
 /// Which nodes lie on the body's surface.
-pub fn surface_nodes(body: &Body) -> Vec<bool> {
+pub(crate) fn surface_nodes(body: &Body) -> Vec<bool> {
     let mut on = vec![false; body.tets().positions().len()];
     body.surface().iter().flat_map(|(corners, _)| corners).for_each(|&n| on[n as usize] = true);
     on
@@ -68,7 +68,13 @@ pub fn surface_nodes(body: &Body) -> Vec<bool> {
 
 /// Spreads sparse weights into the inside: nodes marked `fixed` keep theirs, the others become the mean of their
 /// neighbours', `passes` times. Kept are the `keep` largest; they sum to one.
-pub fn spread(body: &Body, fixed: &[bool], weights: &mut [Vec<(u16, f32)>], passes: usize, keep: usize) {
+pub(crate) fn spread(
+    body: &Body,
+    fixed: &[bool],
+    weights: &mut [Vec<(u16, f32)>],
+    passes: usize,
+    keep: usize,
+) {
     let neighbours = topology::neighbours(body.tets());
     for _ in 0..passes {
         let next = parallel::map(weights.len(), |node| {
@@ -93,7 +99,7 @@ pub fn spread(body: &Body, fixed: &[bool], weights: &mut [Vec<(u16, f32)>], pass
 }
 
 /// Keeps the `keep` largest weights, largest first, of equals the lower slot, and makes them sum to one.
-pub fn prune(weights: &mut Vec<(u16, f32)>, keep: usize) {
+pub(crate) fn prune(weights: &mut Vec<(u16, f32)>, keep: usize) {
     weights.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     weights.truncate(keep);
     let sum: f32 = weights.iter().map(|w| w.1).sum();

@@ -5,5 +5,5 @@ mod pose;
 pub mod weights;
 
 pub use motion::{Motion, Playback};
-pub(crate) use pose::has_inverse;
 pub use pose::{Pose, SkinMatrix};
+pub(crate) use pose::{has_inverse, skin_matrix};

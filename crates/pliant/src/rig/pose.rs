@@ -120,15 +120,21 @@ impl Pose {
     /// The skin matrix of every slot, in f64 until the last moment: scaled rigs multiply 100 by 0.01.
     pub fn skin_matrices(&self, character: &Character, out: &mut Vec<SkinMatrix>) {
         out.clear();
-        out.extend(character.slots().iter().map(|slot| {
-            let m = self.world_from_joint[slot.joint as usize] * slot.joint_from_rest;
-            let row = |i: usize| {
-                let [x, y, z] = [m.matrix3.x_axis[i], m.matrix3.y_axis[i], m.matrix3.z_axis[i]];
-                [x as f32, y as f32, z as f32, m.translation[i] as f32]
-            };
-            [row(0), row(1), row(2)]
-        }));
+        out.extend(
+            character.slots().iter().map(|slot| {
+                skin_matrix(&(self.world_from_joint[slot.joint as usize] * slot.joint_from_rest))
+            }),
+        );
     }
+}
+
+/// A transform as kernels take it.
+pub(crate) fn skin_matrix(m: &DAffine3) -> SkinMatrix {
+    let row = |i: usize| {
+        let [x, y, z] = [m.matrix3.x_axis[i], m.matrix3.y_axis[i], m.matrix3.z_axis[i]];
+        [x as f32, y as f32, z as f32, m.translation[i] as f32]
+    };
+    [row(0), row(1), row(2)]
 }
 
 /// Whether a transform can be undone without blowing up.

@@ -16,6 +16,7 @@ mod signs;
 mod tests;
 
 pub use bench::{bench_pose, bench_rig};
+pub(crate) use plain::linear_blend;
 
 use crate::asset::{Morph, Surface, Weights};
 use crate::parallel;

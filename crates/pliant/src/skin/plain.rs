@@ -7,7 +7,7 @@ use crate::simd::vectors::plain::{dot, unit_or, unsigned_zeros};
 use glam::Vec3;
 
 /// The blended matrix of a vertex.
-pub(super) fn linear_blend(
+pub(crate) fn linear_blend(
     influences: impl Iterator<Item = (u16, f32)>,
     matrices: &[SkinMatrix],
 ) -> SkinMatrix {

@@ -3,7 +3,8 @@
 use super::Prepared;
 use super::rig::{NodeRig, smooth};
 use crate::body::Node;
-use crate::rig::{SkinMatrix, has_inverse};
+use crate::rig::{SkinMatrix, has_inverse, skin_matrix};
+use crate::skin::linear_blend;
 use glam::{DAffine3, DMat3, DQuat, Vec3};
 
 /// Degrees between two bones from which on the flesh they share is let go of its linear blend, and at which it is let
@@ -46,9 +47,12 @@ impl Carried {
         for (slot, (old, new)) in old.iter().zip(new).enumerate() {
             let known = |m: &DAffine3| has_inverse(m) && m.matrix3.determinant() > 0.0;
             self.sure[slot] = known(old) && known(new);
-            self.linear[slot] = matrix(new);
-            self.on[slot] =
-                if self.sure[slot] { matrix(&(*new * old.inverse())) } else { matrix(&DAffine3::IDENTITY) };
+            self.linear[slot] = skin_matrix(new);
+            self.on[slot] = if self.sure[slot] {
+                skin_matrix(&(*new * old.inverse()))
+            } else {
+                skin_matrix(&DAffine3::IDENTITY)
+            };
         }
     }
 
@@ -78,16 +82,7 @@ impl Carried {
 
     /// `sum_j w_j (M_j M_j_old^-1) x_old`: a place, carried on by the blend of the bones' motions.
     pub(super) fn advected(&self, weights: &[(u16, f32)], old: Vec3) -> Vec3 {
-        let mut sum = [[0.0; 4]; 3];
-        for &(slot, weight) in weights {
-            let m = &self.on[slot as usize];
-            for row in 0..3 {
-                for column in 0..4 {
-                    sum[row][column] += weight * m[row][column];
-                }
-            }
-        }
-        apply(&sum, old)
+        apply(&linear_blend(weights.iter().copied(), &self.on), old)
     }
 }
 
@@ -97,14 +92,6 @@ pub(super) fn at(node: &Node) -> Vec3 {
 
 pub(super) fn put(node: &mut Node, place: Vec3) {
     (node[0], node[1], node[2]) = (place.x, place.y, place.z);
-}
-
-pub(super) fn matrix(m: &DAffine3) -> SkinMatrix {
-    let row = |i: usize| {
-        let [x, y, z] = [m.matrix3.x_axis[i], m.matrix3.y_axis[i], m.matrix3.z_axis[i]];
-        [x as f32, y as f32, z as f32, m.translation[i] as f32]
-    };
-    [row(0), row(1), row(2)]
 }
 
 pub(super) fn apply(m: &SkinMatrix, p: Vec3) -> Vec3 {

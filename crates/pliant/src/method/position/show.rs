@@ -39,12 +39,16 @@ impl State<'_> {
             }
         });
         finished(Stage::Skin);
-        pose.skin_matrices(character, &mut self.matrices);
         skinner.morph(character.morphs(), &pose.morph_weights, &mut self.skin);
         let count = skinner.vertex_count();
         out.positions.resize(count, Vec3::ZERO);
         out.normals.resize(count, Vec3::Y);
-        skinner.positions_and_normals(&self.matrices, &mut self.skin, &mut out.positions, &mut out.normals);
+        skinner.positions_and_normals(
+            &self.carried.linear,
+            &mut self.skin,
+            &mut out.positions,
+            &mut out.normals,
+        );
         skin.positions(&self.skinned, &mut self.embedded);
         let (tets, embedding) = (self.prepared.body.tets().tets(), self.prepared.body.embedding());
         let (linear, shown) = (&self.skinned, &self.shown);

@@ -6,7 +6,7 @@ use super::{Prepared, materials};
 use crate::body::{Node, SkinScratch, rest_nodes};
 use crate::method::{Model, Prediction, PrepareError, Settings, Stage};
 use crate::parallel;
-use crate::rig::{Motion, Pose, SkinMatrix, has_inverse};
+use crate::rig::{Motion, Pose, has_inverse};
 use crate::skin::{self, Skinner};
 use crate::solver::SolverState;
 use glam::{DAffine3, Vec3};
@@ -103,7 +103,6 @@ pub(super) struct State<'p> {
     pub(super) embedded: Vec<Vec3>,
     pub(super) normals: Vec<Vec3>,
     pub(super) node_places: Vec<Vec3>,
-    pub(super) matrices: Vec<SkinMatrix>,
 }
 
 impl<'p> State<'p> {
@@ -157,7 +156,6 @@ impl<'p> State<'p> {
             embedded: vec![Vec3::ZERO; prepared.skin.vertex_count()],
             normals: vec![Vec3::Y; prepared.skin.vertex_count()],
             node_places: vec![Vec3::ZERO; nodes.len()],
-            matrices: Vec::with_capacity(slots),
         }
     }
 
