@@ -82,9 +82,9 @@ impl BodySettings {
 
 impl SimulationSettings {
     fn check(&self) -> Checked {
-        within("step", self.step, limits::STEP)?;
-        within("iterations", self.iterations, limits::ITERATIONS)?;
-        within("volume_sweeps", self.volume_sweeps, limits::SWEEPS)?;
+        optional("step", self.step, limits::STEP)?;
+        optional("iterations", self.iterations, limits::ITERATIONS)?;
+        optional("volume_sweeps", self.volume_sweeps, limits::SWEEPS)?;
         within("preroll", self.preroll, limits::PREROLL)?;
         for part in self.gravity.iter().flatten() {
             within("gravity", *part, limits::GRAVITY)?;

@@ -2,6 +2,7 @@
 
 mod check;
 mod dqs;
+mod flesh;
 mod lbs;
 mod names;
 mod position;
