@@ -60,6 +60,8 @@ pub(in crate::method) struct NodeRig {
     pub(in crate::method) pairs: Vec<[u16; 2]>,
     /// Pairs that free a node, and how much, 0 to 1.
     pub(in crate::method) freed_by: PerNode,
+    /// How thick the flesh is around each joint that bends; 0 for others.
+    pub(in crate::method) radii: Vec<f64>,
 }
 
 impl NodeRig {
@@ -73,8 +75,9 @@ impl NodeRig {
             .map(|n| bound(character, &bones_of_joint, nodes[n].as_dvec3(), &weights[n]))
             .collect();
         let mut pairs = Vec::new();
-        let freed_by = freed_by(character, body, &bones_of_joint, &weights, &mut pairs);
-        Self { weights: PerNode::new(&weights), bounds, pairs, freed_by: PerNode::new(&freed_by) }
+        let mut radii = vec![0.0; character.skeleton().len()];
+        let freed_by = freed_by(character, body, &bones_of_joint, &weights, &mut pairs, &mut radii);
+        Self { radii, weights: PerNode::new(&weights), bounds, pairs, freed_by: PerNode::new(&freed_by) }
     }
 }
 
@@ -129,6 +132,7 @@ fn freed_by(
     bones_of_joint: &[Vec<Bone>],
     weights: &[Vec<(u16, f32)>],
     pairs: &mut Vec<[u16; 2]>,
+    joint_radii: &mut [f64],
 ) -> Vec<Vec<(u16, f32)>> {
     let joints = character.skeleton().joints();
     let nodes = body.tets().positions();
@@ -183,6 +187,7 @@ fn freed_by(
             near.filter(|&n| to_center(n) <= FREE_UNTIL * nearest).map(to_bone).collect();
         radii.sort_by(f64::total_cmp);
         let radius = radii[radii.len() / 2].max(nearest);
+        joint_radii[index as usize] = radius;
         // A short bone's flesh is held at its far end, or nothing would say how it is turned about the bone.
         let longest = |joint: u32| {
             let lengths = bones_of_joint[joint as usize].iter().map(|b| b.start.distance(b.end));

@@ -52,13 +52,23 @@ pub(in crate::method) struct NodeTissue {
     pub(in crate::method) stretch: f32,
     pub(in crate::method) volume: f32,
     pub(in crate::method) bind: f32,
+    /// Along and between the axes of the frames.
+    pub(in crate::method) along: [f32; 3],
+    pub(in crate::method) shear: [f32; 3],
     /// Per second.
     pub(in crate::method) damping: f32,
 }
 
 impl NodeTissue {
-    pub(in crate::method) const FIRM: Self =
-        Self { softness: 0.0, stretch: 1.0, volume: 1.0, bind: 1.0, damping: 0.0 };
+    pub(in crate::method) const FIRM: Self = Self {
+        softness: 0.0,
+        stretch: 1.0,
+        volume: 1.0,
+        bind: 1.0,
+        along: [1.0; 3],
+        shear: [1.0; 3],
+        damping: 0.0,
+    };
 
     fn towards(&mut self, tissue: &Tissue, share: f32, inert: bool) {
         let mix = |own: &mut f32, other: f64| *own = *own * (1.0 - share) + other as f32 * share;
@@ -66,6 +76,8 @@ impl NodeTissue {
         mix(&mut self.stretch, tissue.stretch);
         mix(&mut self.volume, tissue.volume);
         mix(&mut self.bind, tissue.bind);
+        (0..3).for_each(|k| mix(&mut self.along[k], tissue.along[k]));
+        (0..3).for_each(|k| mix(&mut self.shear[k], tissue.shear[k]));
         mix(&mut self.damping, tissue.damping);
     }
 }
