@@ -5,7 +5,7 @@ use super::humanoid::{Digit, Humanoid, Role, Side};
 use glam::{DQuat, DVec3};
 use std::collections::BTreeMap;
 
-/// A hand, a foot or a thumb that points as differently as this (cosine of 45 degrees) is at another angle to its limb;
+/// A hand, a toe or a thumb that points as differently as this (cosine of 45 degrees) is at another angle to its limb;
 /// below that it is only built differently.
 const BUILT: f64 = 0.707;
 /// A leg that is splayed by more than this, in radians, and a foot that is rolled with it to within the next.
@@ -52,16 +52,9 @@ impl Reference<'_> {
             Role::Finger(_, digit, _) if digit != Digit::Thumb => {
                 both.map_or(carried, |(own, goal)| swing(carried * own, goal, spare) * carried)
             }
-            Role::Foot(side) => {
-                // Soles are flat on the floor in both, unless the recording's rolls with a splayed leg (CMU).
-                let flat = self.roll(side) * stand;
-                match both {
-                    Some((own, goal)) if (flat * own).dot(goal) < BUILT => {
-                        swing(carried * own, goal, spare) * carried
-                    }
-                    _ => flat,
-                }
-            }
+            // Soles are flat on the floor in both, wherever the bone in the foot points, unless the recording's foot rolls
+            // with a splayed leg (CMU).
+            Role::Foot(side) => self.roll(side) * stand,
             Role::Hand(_) | Role::Toes(_) | Role::Finger(..) => match both {
                 Some((own, goal)) if (carried * own).dot(goal) < BUILT => {
                     swing(carried * own, goal, spare) * carried
