@@ -75,7 +75,7 @@ impl Posed {
         let character = &input.character;
         let (mut pose, mut shape, mut flesh) = (Pose::rest(character), Shape::rest(character), None);
         if let Some(moment) = args.moment() {
-            let clips = motion::choose(character, args.clip.as_deref())?;
+            let clips = motion::choose(&input, args.clip.as_deref())?;
             let clip = clips.first().map(|&i| &character.clips()[i]);
             let time = match moment {
                 Moment::Seconds(time) => time,
