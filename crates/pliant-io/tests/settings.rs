@@ -40,7 +40,7 @@ on = { weights = ["a", 'b'] }
 "#;
     let settings = read(text.as_bytes()).unwrap().settings;
     assert_eq!((settings.method.as_deref(), settings.preset), (Some("dqs"), Some(Preset::Muscle)));
-    assert_eq!((settings.simulation.step, settings.simulation.iterations), (0.02, 12));
+    assert_eq!((settings.simulation.step, settings.simulation.iterations), (Some(0.02), None));
     assert_eq!(settings.simulation.gravity, Some([0.0, -1.0, 0.5]));
     assert_eq!(settings.position.stretch, 1.0);
     let bone = Place::Bone { joint: "Spine".into(), reach: 0.5, falloff: 0.5 };

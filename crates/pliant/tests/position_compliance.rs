@@ -16,7 +16,7 @@ fn bar(young: f64, substeps: u32, seconds: f64) -> Settings {
     settings.simulation.model = Model::Compliance;
     settings.simulation.gravity = Some([9.81, 0.0, 0.0]);
     settings.simulation.substeps = substeps;
-    settings.simulation.step = seconds;
+    settings.simulation.step = Some(seconds);
     settings.simulation.preroll = 0.0;
     settings.position.young = young;
     let one = Some(1.0);

@@ -72,7 +72,7 @@ fn what_is_prepared_cannot_be_tuned() {
         |s| s.regions.push(Region::new("more", Place::All, Preset::Fat)),
         |s| s.preset = Some(Preset::Jelly),
         |s| s.body.tets = Some(3000),
-        |s| s.simulation.step = 0.02,
+        |s| s.simulation.step = Some(0.02),
         |s| s.position.density = 500.0,
     ];
     for change in refused {

@@ -34,9 +34,9 @@ fn numbers_out_of_range_are_refused_by_path() {
         (refused(|s| s.body.tets = Some(3)), "body.tets"),
         (refused(|s| s.body.cell = Some(0.0)), "body.cell"),
         (refused(|s| (s.body.cell, s.body.tets) = (Some(0.1), Some(5000))), "body.cell"),
-        (refused(|s| s.simulation.step = f64::NAN), "simulation.step"),
-        (refused(|s| s.simulation.iterations = 0), "simulation.iterations"),
-        (refused(|s| s.simulation.volume_sweeps = 1 << 30), "simulation.volume_sweeps"),
+        (refused(|s| s.simulation.step = Some(f64::NAN)), "simulation.step"),
+        (refused(|s| s.simulation.iterations = Some(0)), "simulation.iterations"),
+        (refused(|s| s.simulation.volume_sweeps = Some(1 << 30)), "simulation.volume_sweeps"),
         (refused(|s| s.simulation.preroll = f64::INFINITY), "simulation.preroll"),
         (refused(|s| s.simulation.gravity = Some([0.0, f64::NAN, 0.0])), "simulation.gravity"),
         (refused(|s| s.simulation.metres_per_unit = Some(0.0)), "simulation.metres_per_unit"),
@@ -62,7 +62,7 @@ fn numbers_out_of_range_are_refused_by_path() {
 fn preparing_checks_too() {
     let character = zoo::character("cylinder", Some(500)).unwrap();
     let mut settings = Settings::default();
-    settings.simulation.iterations = 0;
+    settings.simulation.iterations = Some(0);
     let setup = Setup { path: simd::Path::best(), settings: &settings, tets: None, progress: &mut |_| true };
     let error = method::prepare("lbs", &character, setup).err();
     assert!(matches!(error, Some(PrepareError::Settings(e)) if e.path == "simulation.iterations"));

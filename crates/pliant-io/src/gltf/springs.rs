@@ -130,6 +130,8 @@ impl Swing {
             stretch: Some(stretch),
             volume: None,
             bind: Some(stretch / (1.0 + g)),
+            along: None,
+            shear: None,
             damping: Some((-1.5 * libm::log2(1.0 - d)).clamp(0.0, 20.0)),
             start: None,
             end: None,

@@ -3,7 +3,9 @@
 use super::NAMES;
 use super::names::{listed, nearest, quoted};
 use super::settings::limits::{self, Limits};
-use super::settings::{BodySettings, Place, PositionSettings, Region, Settings, SimulationSettings};
+use super::settings::{
+    BodySettings, Place, PositionSettings, Region, Settings, SimulationSettings, StrainSettings,
+};
 use std::fmt::Display;
 use thiserror::Error;
 
@@ -58,6 +60,7 @@ impl Settings {
         self.body.check().map_err(|e| e.under("body"))?;
         self.simulation.check().map_err(|e| e.under("simulation"))?;
         self.position.check().map_err(|e| e.under("position"))?;
+        self.strain.check().map_err(|e| e.under("strain"))?;
         let count = self.regions.len();
         if count > limits::REGIONS {
             let allowed = format!("{} at most", limits::REGIONS);
@@ -82,9 +85,9 @@ impl BodySettings {
 
 impl SimulationSettings {
     fn check(&self) -> Checked {
-        within("step", self.step, limits::STEP)?;
-        within("iterations", self.iterations, limits::ITERATIONS)?;
-        within("volume_sweeps", self.volume_sweeps, limits::SWEEPS)?;
+        optional("step", self.step, limits::STEP)?;
+        optional("iterations", self.iterations, limits::ITERATIONS)?;
+        optional("volume_sweeps", self.volume_sweeps, limits::SWEEPS)?;
         within("preroll", self.preroll, limits::PREROLL)?;
         for part in self.gravity.iter().flatten() {
             within("gravity", *part, limits::GRAVITY)?;
@@ -106,6 +109,20 @@ impl PositionSettings {
     }
 }
 
+impl StrainSettings {
+    fn check(&self) -> Checked {
+        self.stretch.iter().try_for_each(|&k| within("stretch", k, limits::SHARE))?;
+        self.shear.iter().try_for_each(|&k| within("shear", k, limits::SHARE))?;
+        within("volume", self.volume, limits::SHARE)?;
+        optional("consolidating", self.consolidating, limits::SWEEPS)?;
+        within("mass_gain", self.mass_gain, limits::GAIN)?;
+        within("damping", self.damping, limits::DAMPING)?;
+        within("young", self.young, limits::YOUNG)?;
+        within("poisson", self.poisson, limits::STRAIN_POISSON)?;
+        within("density", self.density, limits::DENSITY)
+    }
+}
+
 impl Region {
     fn check(&self) -> Checked {
         self.on.check().map_err(|e| e.under("on"))?;
@@ -113,6 +130,8 @@ impl Region {
         optional("stretch", self.stretch, limits::TIMES)?;
         optional("volume", self.volume, limits::TIMES)?;
         optional("bind", self.bind, limits::TIMES)?;
+        self.along.iter().flatten().try_for_each(|&k| within("along", k, limits::TIMES))?;
+        self.shear.iter().flatten().try_for_each(|&k| within("shear", k, limits::TIMES))?;
         optional("damping", self.damping, limits::DAMPING)?;
         optional("start", self.start, limits::SECONDS)?;
         optional("end", self.end, limits::SECONDS)?;

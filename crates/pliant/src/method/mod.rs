@@ -2,17 +2,20 @@
 
 mod check;
 mod dqs;
+mod flesh;
 mod lbs;
 mod names;
 mod position;
 mod regions;
 mod settings;
+mod strain;
 
 pub use check::SettingsError;
 pub use names::nearest;
 pub use regions::{SOFTNESS, Tissue};
 pub use settings::{
-    BodySettings, Model, Place, PositionSettings, Prediction, Preset, Region, Settings, SimulationSettings,
+    BodySettings, Damping, Model, Place, PositionSettings, Prediction, Preset, Region, Settings,
+    SimulationSettings, StrainOrder, StrainSettings,
 };
 
 use crate::asset::{AssetError, Character, TetMesh};
@@ -29,8 +32,12 @@ type Entry =
     (&'static str, for<'c> fn(&'c Character, Setup<'_>) -> Result<Box<dyn Deformer + 'c>, PrepareError>);
 
 /// Every method there is, in the order in which help lists them.
-const METHODS: [Entry; 3] =
-    [(lbs::NAME, lbs::prepare), (dqs::NAME, dqs::prepare), (position::NAME, position::prepare)];
+const METHODS: [Entry; 4] = [
+    (lbs::NAME, lbs::prepare),
+    (dqs::NAME, dqs::prepare),
+    (position::NAME, position::prepare),
+    (strain::NAME, strain::prepare),
+];
 
 /// The names of all methods.
 pub const NAMES: [&str; METHODS.len()] = {

@@ -26,6 +26,8 @@ pub(super) mod limits {
     pub(crate) const YOUNG: Limits<f64> = (1.0, 1e9);
     /// At 0.5 nothing can be squeezed at all, which has no finite compliance.
     pub(crate) const POISSON: Limits<f64> = (0.25, 0.499);
+    pub(crate) const STRAIN_POISSON: Limits<f64> = (0.0, 0.499);
+    pub(crate) const GAIN: Limits<f64> = (1.0, 1e6);
     pub(crate) const DENSITY: Limits<f64> = (1.0, 1e5);
     pub(crate) const DAMPING: Limits<f64> = (0.0, 1000.0);
     pub(crate) const SECONDS: Limits<f64> = (0.0, 1e9);
@@ -56,6 +58,8 @@ pub struct Settings {
     pub simulation: SimulationSettings,
     /// The method `position`.
     pub position: PositionSettings,
+    /// The method `strain`.
+    pub strain: StrainSettings,
     /// Parts of the body that are softer than the rest, in order: of two on one place the later counts.
     #[serde(rename = "region")]
     #[cfg_attr(feature = "schema", schemars(length(max = limits::REGIONS)))]
@@ -71,6 +75,7 @@ impl Default for Settings {
             body: BodySettings::default(),
             simulation: SimulationSettings::default(),
             position: PositionSettings::default(),
+            strain: StrainSettings::default(),
             regions: Vec::new(),
         }
     }
@@ -94,19 +99,21 @@ pub struct BodySettings {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SimulationSettings {
-    /// Seconds from tick to tick of the simulation's own clock, whatever the output rate.
+    /// Seconds from tick to tick of the simulation's own clock, whatever the output rate (default 0.01; `strain` with a
+    /// BVH: equal parts of its frame time, of at most 1/60).
     #[cfg_attr(feature = "schema", schemars(range(min = limits::STEP.0, max = limits::STEP.1)))]
-    pub step: f64,
-    /// Solver iterations in a tick.
+    pub step: Option<f64>,
+    /// Solver iterations in a tick (default 12 for `position`, 10 for `strain`).
     #[cfg_attr(feature = "schema", schemars(range(min = limits::ITERATIONS.0, max = limits::ITERATIONS.1)))]
-    pub iterations: u32,
-    /// Sweeps of the volume constraints alone after the last iteration.
+    pub iterations: Option<u32>,
+    /// Sweeps of the volume constraints alone after the last iteration (default 8 for `position`, 2 for `strain`).
     #[cfg_attr(feature = "schema", schemars(range(min = limits::SWEEPS.0, max = limits::SWEEPS.1)))]
-    pub volume_sweeps: u32,
+    pub volume_sweeps: Option<u32>,
     /// Seconds, at most, to settle in the first pose before the first frame.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::PREROLL.0, max = limits::PREROLL.1)))]
     pub preroll: f64,
-    /// Gravity in metres per second squared; where not set, 9.81 downwards in soft regions.
+    /// Gravity in metres per second squared; where not set, 9.81 downwards in soft regions of `position` and in `strain`
+    /// that is settled, else none.
     pub gravity: Option<[f64; 3]>,
     /// Metres that one unit of the character is long; where not set, guessed for OBJ and BVH, 1 for glTF.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::UNIT.0, max = limits::UNIT.1)))]
@@ -125,9 +132,9 @@ pub struct SimulationSettings {
 impl Default for SimulationSettings {
     fn default() -> Self {
         Self {
-            step: 0.01,
-            iterations: 12,
-            volume_sweeps: 8,
+            step: None,
+            iterations: None,
+            volume_sweeps: None,
             preroll: 1.0,
             gravity: None,
             metres_per_unit: None,
@@ -205,6 +212,91 @@ pub enum Prediction {
     DualQuaternion,
 }
 
+/// The method `strain`. Numbers along axes are for the first, second and third axis of the flesh's frames (the first
+/// goes along fibres, or along bones); shear is between the first and second, first and third, second and third.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct StrainSettings {
+    /// How much of their lengths tets keep along each axis, 0 to 1; under `compliance`, times the modulus.
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::SHARE.0, max = limits::SHARE.1))))]
+    pub stretch: [f64; 3],
+    /// How much of their angles tets keep between axes, 0 to 1; under `compliance`, times the modulus.
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::SHARE.0, max = limits::SHARE.1))))]
+    pub shear: [f64; 3],
+    /// How much of their volumes tets keep, 0 to 1; under `compliance`, times the modulus.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SHARE.0, max = limits::SHARE.1)))]
+    pub volume: f64,
+    /// In how many of the iterations layers count as heavy once they are done (default: 6 in 10 where the flesh is stiff,
+    /// none where it is soft).
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SWEEPS.0, max = limits::SWEEPS.1)))]
+    pub consolidating: Option<u32>,
+    /// How many times heavier.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::GAIN.0, max = limits::GAIN.1)))]
+    pub mass_gain: f64,
+    /// In which order tets are solved.
+    pub order: StrainOrder,
+    /// How motion against the bones dies away.
+    pub damping_model: Damping,
+    /// How fast it does: `exp(-damping t)`.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::DAMPING.0, max = limits::DAMPING.1)))]
+    pub damping: f64,
+    /// Whether the rest shape is what gravity has made of the flesh: then gravity is on, and the rest pose does not sag.
+    pub settled: bool,
+    /// Young's modulus in pascals, under `compliance`.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::YOUNG.0, max = limits::YOUNG.1)))]
+    pub young: f64,
+    /// Poisson's ratio, under `compliance`.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::STRAIN_POISSON.0, max = limits::STRAIN_POISSON.1)))]
+    pub poisson: f64,
+    /// Kilograms per cubic metre.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::DENSITY.0, max = limits::DENSITY.1)))]
+    pub density: f64,
+}
+
+impl Default for StrainSettings {
+    fn default() -> Self {
+        Self {
+            stretch: [0.4; 3],
+            shear: [0.18; 3],
+            volume: 1.0,
+            consolidating: None,
+            mass_gain: 10.0,
+            order: StrainOrder::Layered,
+            damping_model: Damping::Viscous,
+            damping: 4.0,
+            settled: false,
+            young: 3e4,
+            poisson: 0.45,
+            density: 1000.0,
+        }
+    }
+}
+
+/// In which order tets are solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum StrainOrder {
+    /// From the bones outwards.
+    #[default]
+    Layered,
+    /// As they come: to compare with.
+    Unordered,
+}
+
+/// How motion dies away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Damping {
+    /// All motion against the bones, as in a syrup that goes with them.
+    #[default]
+    Viscous,
+    /// Only what is not motion of the whole: its momentum and angular momentum stay.
+    Momentum,
+}
+
 /// A part of the body that is softer than the rest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -229,6 +321,12 @@ pub struct Region {
     /// Times the method's bind stiffness.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::TIMES.0, max = limits::TIMES.1)))]
     pub bind: Option<f64>,
+    /// Times the stretch stiffness along each axis of the frames once more: fibres (`strain`).
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::TIMES.0, max = limits::TIMES.1))))]
+    pub along: Option<[f64; 3]>,
+    /// Times the shear stiffness between the axes (`strain`); where not set, as `stretch`.
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::TIMES.0, max = limits::TIMES.1))))]
+    pub shear: Option<[f64; 3]>,
     /// Share of the motion against the bones that is lost in a second, as a rate: `exp(-damping t)`.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::DAMPING.0, max = limits::DAMPING.1)))]
     pub damping: Option<f64>,

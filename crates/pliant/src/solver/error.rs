@@ -11,4 +11,20 @@ pub enum SolverError {
         /// The path asked for.
         path: Path,
     },
+    /// There are not as many of something as the mesh has nodes or tets.
+    #[error("{found} {what} for a mesh with {expected}")]
+    Count {
+        /// What is counted.
+        what: &'static str,
+        /// How many were given.
+        found: usize,
+        /// How many the mesh has.
+        expected: usize,
+    },
+    /// A frame that is no rotation.
+    #[error("the frame of tet {tet} is no rotation")]
+    Frame {
+        /// Which tet.
+        tet: usize,
+    },
 }

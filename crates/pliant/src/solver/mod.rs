@@ -29,12 +29,14 @@ mod order;
 mod pack;
 mod plain;
 mod state;
+mod strain;
 #[cfg(test)]
 mod tests;
 
 pub use error::SolverError;
 pub use order::renumbering;
 pub use state::SolverState;
+pub use strain::{Effort, Order, StrainSolver, StrainState, Textbook, layers};
 
 use crate::asset::TetMesh;
 use crate::body::{Node, topology};

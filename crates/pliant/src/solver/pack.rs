@@ -14,7 +14,7 @@ pub(super) const BATCH: usize = 16;
 
 /// Clusters from which batches are picked. Picking looks at all of them for each batch, so that in a slab as large as
 /// the mesh it would take the square of its size.
-const POOL: usize = 2048;
+pub(super) const POOL: usize = 2048;
 
 /// A number for each constraint of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -236,7 +236,12 @@ fn batches(clusters: &[Cluster], nodes: usize, places: usize) -> Vec<Vec<Cluster
         pool.extend(clusters);
         pool.iter().flat_map(|cluster| &cluster.nodes[..nodes]).for_each(|&place| left[place as usize] += 1);
         while !pool.is_empty() {
-            by_urgency(&pool, nodes, &left, &mut counts, &mut sorted);
+            // The most clusters left at a place.
+            let urgency = |cluster: &Cluster| {
+                let on = cluster.nodes[..nodes].iter();
+                on.map(|&place| left[place as usize] as usize).max().unwrap_or(0)
+            };
+            by_urgency(&pool, urgency, &mut counts, &mut sorted);
             std::mem::swap(&mut pool, &mut sorted);
             let number = done.len() as u32 + 2;
             let mut batch: Vec<Cluster> = Vec::with_capacity(BATCH);
@@ -261,20 +266,16 @@ fn batches(clusters: &[Cluster], nodes: usize, places: usize) -> Vec<Vec<Cluster
     done
 }
 
-/// Sorts by the most clusters left at a place of each, largest first; of equals the order stays.
-fn by_urgency(
-    pool: &[Cluster],
-    nodes: usize,
-    left: &[u32],
+/// Sorts by urgency, largest first; of equals the order stays.
+pub(super) fn by_urgency<T: Copy>(
+    pool: &[T],
+    urgency: impl Fn(&T) -> usize,
     counts: &mut Vec<usize>,
-    sorted: &mut Vec<Cluster>,
+    sorted: &mut Vec<T>,
 ) {
-    let urgency = |cluster: &Cluster| {
-        cluster.nodes[..nodes].iter().map(|&place| left[place as usize] as usize).max().unwrap_or(0)
-    };
     counts.clear();
-    for cluster in pool {
-        let urgency = urgency(cluster);
+    for item in pool {
+        let urgency = urgency(item);
         if counts.len() <= urgency {
             counts.resize(urgency + 1, 0);
         }
@@ -286,9 +287,9 @@ fn by_urgency(
     }
     sorted.clear();
     sorted.extend_from_slice(pool);
-    for cluster in pool {
-        let at = &mut counts[urgency(cluster)];
-        sorted[*at] = *cluster;
+    for item in pool {
+        let at = &mut counts[urgency(item)];
+        sorted[*at] = *item;
         *at += 1;
     }
 }

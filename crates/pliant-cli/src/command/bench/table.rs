@@ -140,7 +140,7 @@ fn measure(paper: &Paper, threads: u16, path: Path) -> Result<Row> {
     let mut settings = Settings::default();
     settings.body.tets = Some(tets);
     settings.position.stretch = k;
-    settings.simulation.iterations = ITERATIONS;
+    settings.simulation.iterations = Some(ITERATIONS);
     let setup = Setup { path, settings: &settings, tets: None, progress: &mut |_| true };
     let deformer = method::prepare("position", &character, setup)?;
     let body = deformer.body().context("the sample has no body")?;

@@ -2,22 +2,14 @@
 
 mod materials;
 mod predict;
-mod rig;
-mod show;
-mod state;
-mod tissue;
 
-use super::{Deformer, Health, Instance, Model, Prediction, PrepareError, Settings, Setup, Shape, Stage};
-use crate::asset::{Character, Surface, Weights};
-use crate::body::{Body, BodyError, EmbeddedSkin, Fineness, Node, OnSkin, topology};
-use crate::rig::Motion;
-use crate::simd::Path;
-use crate::skin::{Blend, Skinner};
-use crate::solver::Solver;
+use super::flesh::{self, Carried, Flesh, NodeTissue, Physics, Run};
+use super::{Deformer, Model, Prediction, PrepareError, Settings, Setup};
+use crate::asset::Character;
+use crate::body::{Body, Node, topology};
+use crate::skin::{self, Blend, Skinner};
+use crate::solver::{Check, Solver, SolverState};
 use glam::Vec3;
-use rig::NodeRig;
-use state::State;
-use tissue::NodeRegion;
 
 pub(super) const NAME: &str = "position";
 
@@ -25,109 +17,47 @@ pub(super) fn prepare<'c>(
     character: &'c Character,
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    let skinner = Skinner::new(Blend::Linear, character.surface(), character.weights(), setup.path)?;
-    let rest = character.rest_positions();
-    let triangles = character.surface().triangles();
-    let given = setup.settings.body.clone();
-    let body = match setup.tets {
-        Some(tets) => Body::of_tets(tets, &rest),
-        None => {
-            let cell = given.cell.map(Fineness::Cell);
-            let fineness = cell.or(given.tets.map(Fineness::Tets)).unwrap_or_default();
-            match Body::of_skin(&rest, triangles, fineness, setup.progress) {
-                Ok(body) => body,
-                Err(BodyError::NoVolume { why }) => {
-                    let what =
-                        format!("the skin encloses no volume ({why}): it is skinned linearly, without flesh");
-                    return Ok(Box::new(super::Skinned { character, skinner, warnings: vec![what] }));
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-    };
-    Ok(Box::new(Prepared::new(character, setup.settings.clone(), body, skinner, setup.path)?))
+    let density = setup.settings.position.density;
+    flesh::prepare(character, setup, density, |flesh, _| Position::new(flesh))
 }
 
-/// What all instances share.
-struct Prepared<'c> {
-    character: &'c Character,
-    settings: Settings,
-    body: Body,
-    rig: NodeRig,
-    regions: Vec<NodeRegion>,
-    skinner: Skinner<'c>,
-    skin: EmbeddedSkin,
-    /// Linear blending of the nodes, and dual quaternions where the prediction asks for them.
-    points: Skinner<'static>,
-    turned: Option<Skinner<'static>>,
+/// What all copies share.
+struct Position {
     solver: Solver,
-    neighbours: topology::Lists,
-    inverse_masses: Vec<f32>,
-    metres_per_unit: f64,
+    /// Dual quaternions of the nodes, where the prediction asks for them.
+    turned: Option<Skinner<'static>>,
     /// Under compliance: every edge once, in order, and a sixth of the volume of the tets around it.
     edges: Vec<([u32; 2], f32)>,
-    /// Vertices that keep their linear detail whatever the joints do: those of shells without flesh, and of morphs.
-    details: Vec<bool>,
-    /// The topmost joint that the skin is bound to: where it jumps, all jumps.
-    root: usize,
+    nodes: usize,
 }
 
-impl<'c> Prepared<'c> {
-    fn new(
-        character: &'c Character,
-        settings: Settings,
-        body: Body,
-        skinner: Skinner<'c>,
-        path: Path,
-    ) -> Result<Self, PrepareError> {
-        let rest = character.rest_positions();
-        let on_skin = OnSkin::new(&body, &rest, character.surface().triangles());
-        let rig = NodeRig::new(character, &body, &on_skin);
-        let distances: Vec<f32> = rig.bounds.iter().map(|b| b.distance).collect();
-        let regions = NodeRegion::all(&settings, character, &body, &on_skin, &distances)?;
-        let skin = EmbeddedSkin::new(body.tets(), body.embedding(), character.surface().normals(), path)?;
-        let nodes = body.tets().positions();
-        let surface = || Surface::new(nodes.to_vec(), Some(vec![Vec3::Y; nodes.len()]), Vec::new());
-        let weights: Vec<Vec<(u16, f32)>> = (0..nodes.len()).map(|n| rig.weights.of(n).to_vec()).collect();
-        let weights = Weights::new(&weights, character.slots().len())?;
-        let points = Skinner::owning(Blend::Linear, surface()?, &weights, path)?;
+/// What each copy has.
+struct State {
+    solver: SolverState,
+    turned: Option<skin::State>,
+    places: Vec<Vec3>,
+    /// Point on the bone and distance to keep from it, per node, and how stiff.
+    binds: Vec<[f32; 4]>,
+    bind_stiffness: Vec<f32>,
+    /// Bind stiffness per node where no joint frees it.
+    bind: Vec<f32>,
+}
+
+impl Position {
+    fn new(flesh: &Flesh<'_>) -> Result<Self, PrepareError> {
+        let Flesh { character, settings, body, rig, path, .. } = flesh;
         let turned = match settings.position.prediction {
             Prediction::DualQuaternion => {
-                Some(Skinner::owning(Blend::DualQuaternion, surface()?, &weights, path)?)
+                Some(flesh::node_skinner(Blend::DualQuaternion, character, body, rig, *path)?)
             }
             Prediction::Advected | Prediction::Linear => None,
         };
-        let solver = Solver::new(body.tets(), path)?;
-        let neighbours = topology::neighbours(body.tets());
-        let metres_per_unit = settings.simulation.metres_per_unit.unwrap_or(1.0);
         let compliant = settings.simulation.model == Model::Compliance;
-        let inverse_mass = |&volume: &f32| {
-            // Masses in kilograms, lengths in units: `m |v|^2 / 2` in joules asks for metres per unit squared.
-            let mass = settings.position.density * f64::from(volume) * metres_per_unit.powi(5);
-            if compliant { (1.0 / mass) as f32 } else { 1.0 }
-        };
-        let inverse_masses = body.node_volumes().iter().map(inverse_mass).collect();
-        let edges = if compliant { edge_volumes(&body) } else { Vec::new() };
-        let mut details: Vec<bool> = (0..rest.len()).map(|v| body.rides(v)).collect();
-        character.morphs().iter().flat_map(|m| &m.vertices).for_each(|&v| details[v as usize] = true);
-        let root = character.skeleton().joints().iter().position(|j| j.deforms).unwrap_or(0);
         Ok(Self {
-            character,
-            settings,
-            body,
-            rig,
-            regions,
-            skinner,
-            skin,
-            points,
+            solver: Solver::new(body.tets(), *path)?,
             turned,
-            solver,
-            neighbours,
-            inverse_masses,
-            metres_per_unit,
-            edges,
-            details,
-            root,
+            edges: if compliant { edge_volumes(body) } else { Vec::new() },
+            nodes: body.tets().positions().len(),
         })
     }
 
@@ -135,12 +65,6 @@ impl<'c> Prepared<'c> {
     fn edge_volume(&self, nodes: [u32; 2]) -> f32 {
         let edge = [nodes[0].min(nodes[1]), nodes[0].max(nodes[1])];
         self.edges.binary_search_by_key(&edge, |e| e.0).map_or(0.0, |at| self.edges[at].1)
-    }
-
-    /// In units per second squared.
-    fn gravity(&self, settings: &Settings) -> Vec3 {
-        let metres = settings.simulation.gravity.unwrap_or([0.0, -9.81, 0.0]);
-        Vec3::from_array(metres.map(|g| (g / self.metres_per_unit) as f32))
     }
 }
 
@@ -160,38 +84,65 @@ fn edge_volumes(body: &Body) -> Vec<([u32; 2], f32)> {
     edges
 }
 
-impl Deformer for Prepared<'_> {
-    fn instance(&self) -> Box<dyn Instance + Send + '_> {
-        Box::new(State::new(self))
+impl Physics for Position {
+    type State = State;
+
+    fn state(&self, settings: &Settings) -> State {
+        let mut solver = self.solver.state();
+        solver.use_compliance(settings.simulation.model == Model::Compliance);
+        State {
+            solver,
+            turned: self.turned.as_ref().map(Skinner::state),
+            places: vec![Vec3::ZERO; if self.turned.is_some() { self.nodes } else { 0 }],
+            binds: vec![[0.0; 4]; self.nodes],
+            bind_stiffness: vec![0.0; self.nodes],
+            bind: vec![0.0; self.nodes],
+        }
     }
 
-    fn body(&self) -> Option<&Body> {
-        Some(&self.body)
+    fn is_live(&self, old: &Settings, new: &Settings) -> bool {
+        old.position.density == new.position.density
     }
 
-    fn remembers(&self) -> bool {
-        true
+    fn tissue(&self, _settings: &Settings) -> NodeTissue {
+        NodeTissue::FIRM
     }
-}
 
-impl Instance for State<'_> {
-    fn step(
-        &mut self,
-        motion: &dyn Motion,
+    fn set(
+        &self,
+        flesh: &Flesh<'_>,
+        settings: &Settings,
+        tissue: &[NodeTissue],
         seconds: f64,
-        out: &mut Shape,
-        finished: &mut dyn FnMut(Stage),
-    ) -> Health {
-        self.advance(motion, seconds, finished);
-        self.show(motion, seconds, out, finished)
+        state: &mut State,
+    ) {
+        self.set_stiffness(flesh, settings, tissue, seconds, state);
     }
 
-    fn tune(&mut self, settings: &Settings) -> Result<(), PrepareError> {
-        settings.check()?;
-        State::tune(self, settings.spelled_out())
+    fn set_targets(&self, flesh: &Flesh<'_>, carried: &Carried, unscaled: bool, state: &mut State) -> f64 {
+        self.scale_targets(flesh, carried, unscaled, &mut state.solver)
     }
 
-    fn nodes(&self) -> Option<&[Node]> {
-        Some(&self.shown)
+    fn predict(&self, flesh: &Flesh<'_>, run: &mut Run, state: &mut State, seconds: f32, inert: bool) {
+        self.start_from(flesh, run, state, seconds, inert);
+        predict::bind(flesh, run, state);
+    }
+
+    fn solve(&self, settings: &Settings, nodes: &mut [Node], state: &mut State) {
+        let (iterations, sweeps) = (materials::iterations(settings), materials::volume_sweeps(settings));
+        let State { solver, binds, bind_stiffness, .. } = state;
+        self.solver.solve(solver, nodes, binds, bind_stiffness, iterations, sweeps);
+    }
+
+    fn check(&self, nodes: &[Node], state: &mut State) -> Check {
+        self.solver.check(&mut state.solver, nodes, 0.0)
+    }
+
+    fn sweep_volume(&self, nodes: &mut [Node], sweeps: u32, state: &mut State) {
+        self.solver.sweep_volume(&mut state.solver, nodes, sweeps);
+    }
+
+    fn residual(&self, nodes: &[Node], state: &mut State) -> f32 {
+        self.solver.residual(&mut state.solver, nodes)
     }
 }

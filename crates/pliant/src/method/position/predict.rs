@@ -1,114 +1,96 @@
-//! How nodes are carried on by the bones.
+//! Where nodes start from in a tick, and the points on their bones that they keep their distance from.
 
-use super::Prepared;
-use super::rig::{NodeRig, smooth};
-use crate::body::Node;
-use crate::rig::{SkinMatrix, has_inverse, skin_matrix};
-use crate::skin::linear_blend;
-use glam::{DAffine3, DMat3, DQuat, Vec3};
+use super::{Position, State};
+use crate::method::flesh::{CHUNK, Flesh, Run, apply, at, put};
+use crate::method::{Model, Prediction};
+use crate::parallel;
 
-/// Degrees between two bones from which on the flesh they share is let go of its linear blend, and at which it is let
-/// go wholly. Linear blending draws flesh in by 1 % of its radius at 16 degrees, and by 3 % at 30.
-const LET_GO: [f64; 2] = [5.0, 30.0];
+/// How far flesh may be from its linear blend, in distances from its bone (and half a cell). Linear blending errs by its
+/// distance from the bone where it collapses wholly; farther, flesh has been carried astray.
+const REACH: f32 = 1.05;
+/// How far soft flesh may swing from where the bones would carry it, likewise. Farther (whirled at hundreds of g, wound up
+/// by a limb that spins), it may come to rest folded or on the wrong side of its bone, where nothing brings it back.
+const SWING: f32 = 0.6;
+/// Share of the bind stiffness that is left where bent joints have set the flesh free: more, and it is caught between
+/// the bones and bulges.
+const LEAST_BIND: f32 = 0.05;
+/// Downwards, where the settings do not say.
+const GRAVITY: [f64; 3] = [0.0, -9.81, 0.0];
 
-/// The motion of the bones from one pose to the next.
-pub(super) struct Carried {
-    /// Scene from rest, per slot: for linear blending.
-    pub(super) linear: Vec<SkinMatrix>,
-    /// From the old pose to the new, per slot.
-    on: Vec<SkinMatrix>,
-    /// Whether a slot's motion is known: not where a joint has no size or is turned inside out.
-    pub(super) sure: Vec<bool>,
-    /// How far each slot is turned from rest, and how far on from the old pose.
-    turns: Vec<DQuat>,
-    turns_on: Vec<DQuat>,
-    /// How far each pair of slots has let go of the flesh between them.
-    let_go: Vec<f32>,
-    /// Whether any joint is scaled.
-    pub(super) scaled: bool,
-}
-
-impl Carried {
-    pub(super) fn new(prepared: &Prepared<'_>) -> Self {
-        let slots = prepared.character.slots().len();
-        Self {
-            linear: vec![SkinMatrix::default(); slots],
-            on: vec![SkinMatrix::default(); slots],
-            sure: vec![true; slots],
-            turns: vec![DQuat::IDENTITY; slots],
-            turns_on: vec![DQuat::IDENTITY; slots],
-            let_go: vec![0.0; prepared.rig.pairs.len()],
-            scaled: false,
+impl Position {
+    pub(super) fn start_from(
+        &self,
+        flesh: &Flesh<'_>,
+        run: &mut Run,
+        state: &mut State,
+        seconds: f32,
+        inert: bool,
+    ) {
+        let Flesh { rig, inverse_masses, .. } = flesh;
+        let Run { settings, nodes, velocities, carried, skinned, tissue, .. } = run;
+        if let Some((turned, scratch)) = self.turned.as_ref().zip(state.turned.as_mut()) {
+            turned.positions(&carried.linear, scratch, &mut state.places);
         }
+        let cell = flesh.body.cell() as f32;
+        let prediction = settings.position.prediction;
+        let pull = flesh.gravity(settings.simulation.gravity.unwrap_or(GRAVITY)) * (seconds * seconds);
+        let turned = &state.places;
+        parallel::for_each_chunk_mut(nodes, CHUNK, |chunk, nodes| {
+            for (k, node) in nodes.iter_mut().enumerate() {
+                let index = chunk * CHUNK + k;
+                let weights = rig.weights.of(index);
+                let (old, linear, anchor) = (at(node), at(&skinned[index]), skinned[index][3]);
+                if !weights.iter().all(|w| carried.sure[w.0 as usize]) {
+                    // A bone of no size, or turned inside out, says nothing of where flesh was: it is held.
+                    put(node, linear);
+                    node[3] = 0.0;
+                    continue;
+                }
+                node[3] = inverse_masses[index];
+                let mut place = match prediction {
+                    Prediction::Advected => {
+                        let advected = carried.advected(weights, old);
+                        let off = (advected - linear) * (1.0 - anchor);
+                        let reach = REACH * rig.bounds[index].distance + 0.5 * cell;
+                        linear + off * (reach / off.length().max(reach))
+                    }
+                    Prediction::Linear => linear,
+                    Prediction::DualQuaternion => turned[index],
+                };
+                let softness = if inert { tissue[index].softness } else { 0.0 };
+                if softness > 0.0 {
+                    // v_bone + (v - v_bone) e^(-c h): drag against the bones, not against the air. The bones' motion
+                    // at the node itself: the way to its linear blend would be a spring, the stiffer the shorter a step.
+                    let along = carried.advected(weights, old) - old;
+                    let kept = libm::expf(-tissue[index].damping * seconds);
+                    let swung = old + along + (velocities[index] * seconds - along) * kept + pull;
+                    let off = (swung - place) * softness;
+                    let swing = SWING * rig.bounds[index].distance + cell;
+                    place += off * (swing / off.length().max(swing));
+                }
+                put(node, place);
+            }
+        });
     }
+}
 
-    /// From one pose to another.
-    pub(super) fn set(&mut self, old: &[DAffine3], new: &[DAffine3]) {
-        for (slot, (old, new)) in old.iter().zip(new).enumerate() {
-            let known = |m: &DAffine3| has_inverse(m) && m.matrix3.determinant() > 0.0;
-            self.sure[slot] = known(old) && known(new);
-            self.linear[slot] = skin_matrix(new);
-            self.on[slot] = if self.sure[slot] {
-                skin_matrix(&(*new * old.inverse()))
-            } else {
-                skin_matrix(&DAffine3::IDENTITY)
-            };
+/// Where the points on the bones are.
+pub(super) fn bind(flesh: &Flesh<'_>, run: &Run, state: &mut State) {
+    let (rig, carried) = (&flesh.rig, &run.carried);
+    let rest = flesh.body.tets().positions();
+    let compliant = run.settings.simulation.model == Model::Compliance;
+    let State { binds, bind_stiffness, bind, .. } = state;
+    parallel::for_each_chunk_pair_mut(binds, bind_stiffness, CHUNK, |chunk, binds, stiffness| {
+        for (k, (to, stiffness)) in binds.iter_mut().zip(stiffness).enumerate() {
+            let index = chunk * CHUNK + k;
+            let bound = &rig.bounds[index];
+            let m = &carried.linear[bound.slot as usize];
+            let p = apply(m, bound.point);
+            let distance = if carried.scaled { (apply(m, rest[index]) - p).length() } else { bound.distance };
+            *to = [p.x, p.y, p.z, distance];
+            // Near a bent joint the bones have little to say, or flesh would be caught between them.
+            let share = LEAST_BIND + (1.0 - LEAST_BIND) * run.skinned[index][3];
+            *stiffness = if compliant { bind[index] / share } else { bind[index] * share };
         }
-    }
-
-    /// Lets go of flesh between bones that are turned against each other.
-    pub(super) fn let_go(&mut self, prepared: &Prepared<'_>, posed: &[DAffine3]) {
-        self.turns.iter_mut().zip(posed).for_each(|(turn, m)| *turn = turn_of(&m.matrix3));
-        for (&[a, b], let_go) in prepared.rig.pairs.iter().zip(&mut self.let_go) {
-            let turn = angle(self.turns[a as usize], self.turns[b as usize]);
-            *let_go = smooth((turn - LET_GO[0]) / (LET_GO[1] - LET_GO[0])) as f32;
-        }
-    }
-
-    /// The most that two slots which share flesh turn against each other on the way from one pose to another, in degrees.
-    pub(super) fn most_turn(&mut self, pairs: &[[u16; 2]], old: &[DAffine3], new: &[DAffine3]) -> f64 {
-        for (turn, (old, new)) in self.turns_on.iter_mut().zip(old.iter().zip(new)) {
-            *turn = turn_of(&new.matrix3) * turn_of(&old.matrix3).conjugate();
-        }
-        let angles = pairs.iter().map(|&[a, b]| angle(self.turns_on[a as usize], self.turns_on[b as usize]));
-        angles.fold(0.0, f64::max)
-    }
-
-    /// How much a node is held at its linear blend, 0 to 1.
-    pub(super) fn anchor(&self, rig: &NodeRig, node: usize) -> f32 {
-        let freed = rig.freed_by.of(node).iter().map(|&(pair, share)| share * self.let_go[pair as usize]);
-        1.0 - freed.fold(0.0, f32::max)
-    }
-
-    /// `sum_j w_j (M_j M_j_old^-1) x_old`: a place, carried on by the blend of the bones' motions.
-    pub(super) fn advected(&self, weights: &[(u16, f32)], old: Vec3) -> Vec3 {
-        apply(&linear_blend(weights.iter().copied(), &self.on), old)
-    }
-}
-
-pub(super) fn at(node: &Node) -> Vec3 {
-    Vec3::new(node[0], node[1], node[2])
-}
-
-pub(super) fn put(node: &mut Node, place: Vec3) {
-    (node[0], node[1], node[2]) = (place.x, place.y, place.z);
-}
-
-pub(super) fn apply(m: &SkinMatrix, p: Vec3) -> Vec3 {
-    let row = |r: &[f32; 4]| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3];
-    Vec3::new(row(&m[0]), row(&m[1]), row(&m[2]))
-}
-
-/// The turn in a matrix, scale taken out; none where an axis has no length.
-fn turn_of(m: &DMat3) -> DQuat {
-    let axes = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.try_normalize());
-    let [Some(x), Some(y), Some(z)] = axes else { return DQuat::IDENTITY };
-    let turn = DQuat::from_mat3(&DMat3::from_cols(x, y, z));
-    // Axes that are not square to each other give a length other than one.
-    if turn.is_finite() && turn.length() > 0.0 { turn.normalize() } else { DQuat::IDENTITY }
-}
-
-/// The angle between two turns, in degrees.
-fn angle(a: DQuat, b: DQuat) -> f64 {
-    2.0 * libm::acos(a.dot(b).abs().min(1.0)).to_degrees()
+    });
 }

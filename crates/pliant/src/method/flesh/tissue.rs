@@ -1,6 +1,6 @@
 //! What the flesh of each node is like at a moment: the method's stiffness, changed by the regions that hold it.
 
-use super::Prepared;
+use super::Flesh;
 use crate::asset::Character;
 use crate::body::{Body, OnSkin};
 use crate::method::{PrepareError, Region, Settings, Tissue};
@@ -46,18 +46,29 @@ impl NodeRegion {
 
 /// What the flesh of a node is like.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct NodeTissue {
+pub(in crate::method) struct NodeTissue {
     /// How much it follows its inertia.
-    pub(super) softness: f32,
-    pub(super) stretch: f32,
-    pub(super) volume: f32,
-    pub(super) bind: f32,
+    pub(in crate::method) softness: f32,
+    pub(in crate::method) stretch: f32,
+    pub(in crate::method) volume: f32,
+    pub(in crate::method) bind: f32,
+    /// Along and between the axes of the frames.
+    pub(in crate::method) along: [f32; 3],
+    pub(in crate::method) shear: [f32; 3],
     /// Per second.
-    pub(super) damping: f32,
+    pub(in crate::method) damping: f32,
 }
 
 impl NodeTissue {
-    pub(super) const FIRM: Self = Self { softness: 0.0, stretch: 1.0, volume: 1.0, bind: 1.0, damping: 0.0 };
+    pub(in crate::method) const FIRM: Self = Self {
+        softness: 0.0,
+        stretch: 1.0,
+        volume: 1.0,
+        bind: 1.0,
+        along: [1.0; 3],
+        shear: [1.0; 3],
+        damping: 0.0,
+    };
 
     fn towards(&mut self, tissue: &Tissue, share: f32, inert: bool) {
         let mix = |own: &mut f32, other: f64| *own = *own * (1.0 - share) + other as f32 * share;
@@ -65,6 +76,8 @@ impl NodeTissue {
         mix(&mut self.stretch, tissue.stretch);
         mix(&mut self.volume, tissue.volume);
         mix(&mut self.bind, tissue.bind);
+        (0..3).for_each(|k| mix(&mut self.along[k], tissue.along[k]));
+        (0..3).for_each(|k| mix(&mut self.shear[k], tissue.shear[k]));
         mix(&mut self.damping, tissue.damping);
     }
 }
@@ -77,15 +90,14 @@ pub(super) fn presence(region: &Region, seconds: f64) -> f32 {
     ((inside / FADE * FADE_STEPS).clamp(0.0, FADE_STEPS).floor() / FADE_STEPS) as f32
 }
 
-/// Fills in what each node is like, where each region is there by its share.
-pub(super) fn blend(prepared: &Prepared<'_>, settings: &Settings, shares: &[f32], out: &mut [NodeTissue]) {
-    out.fill(NodeTissue::FIRM);
-    for ((region, on_nodes), &share) in settings.regions.iter().zip(&prepared.regions).zip(shares) {
+/// Changes what each node is like, where each region is there by its share.
+pub(super) fn blend(flesh: &Flesh<'_>, settings: &Settings, shares: &[f32], out: &mut [NodeTissue]) {
+    for ((region, on_nodes), &share) in settings.regions.iter().zip(&flesh.regions).zip(shares) {
         let tissue = region.resolved();
         for (node, out) in out.iter_mut().enumerate().filter(|_| share > 0.0) {
             let choice = on_nodes.choice[node] * share;
             if choice > 0.0 {
-                out.towards(&tissue, choice, prepared.rig.bounds[node].distance >= on_nodes.mean_distance);
+                out.towards(&tissue, choice, flesh.rig.bounds[node].distance >= on_nodes.mean_distance);
             }
         }
     }

@@ -1,14 +1,14 @@
 //! The skin at a moment: its own linear blend, and what the flesh under it has been moved by.
 
-use super::Prepared;
-use super::predict::{at, put};
+use super::carried::{at, put};
 use super::state::{CHUNK, State};
+use super::{Flesh, Physics};
 use crate::method::{Health, Shape, Stage};
 use crate::parallel;
 use crate::rig::Motion;
 use glam::Vec3;
 
-impl State<'_> {
+impl<P: Physics> State<'_, P> {
     /// The skin at a moment between the last two ticks.
     ///
     /// A vertex is where the tets have it, `E(x)`. That alone would lose what the skin does by its own weights between
@@ -22,16 +22,16 @@ impl State<'_> {
         out: &mut Shape,
         finished: &mut dyn FnMut(Stage),
     ) -> Health {
-        let Prepared { character, rig, skinner, skin, points, .. } = self.prepared;
+        let Flesh { character, rig, skinner, skin, points, .. } = self.flesh;
         let mut pose = std::mem::take(&mut self.pose);
         motion.pose(seconds, &mut pose);
         let mut posed = std::mem::take(&mut self.posed);
         self.posed_of(&pose, &mut posed);
         self.place(&posed, seconds);
-        self.carried.let_go(self.prepared, &posed);
-        points.positions(&self.carried.linear, &mut self.points, &mut self.node_places);
-        let (carried, places) = (&self.carried, &self.node_places);
-        parallel::for_each_chunk_mut(&mut self.skinned, CHUNK, |chunk, skinned| {
+        self.run.carried.let_go(&self.flesh.rig.pairs, &posed);
+        points.positions(&self.run.carried.linear, &mut self.points, &mut self.node_places);
+        let (carried, places) = (&self.run.carried, &self.node_places);
+        parallel::for_each_chunk_mut(&mut self.run.skinned, CHUNK, |chunk, skinned| {
             for (k, node) in skinned.iter_mut().enumerate() {
                 let index = chunk * CHUNK + k;
                 put(node, places[index]);
@@ -44,15 +44,15 @@ impl State<'_> {
         out.positions.resize(count, Vec3::ZERO);
         out.normals.resize(count, Vec3::Y);
         skinner.positions_and_normals(
-            &self.carried.linear,
+            &self.run.carried.linear,
             &mut self.skin,
             &mut out.positions,
             &mut out.normals,
         );
-        skin.positions(&self.skinned, &mut self.embedded);
-        let (tets, embedding) = (self.prepared.body.tets().tets(), self.prepared.body.embedding());
-        let (linear, shown) = (&self.skinned, &self.shown);
-        let (embedded, details) = (&self.embedded, &self.prepared.details);
+        skin.positions(&self.run.skinned, &mut self.embedded);
+        let (tets, embedding) = (self.flesh.body.tets().tets(), self.flesh.body.embedding());
+        let (linear, shown) = (&self.run.skinned, &self.shown);
+        let (embedded, details) = (&self.embedded, &self.flesh.details);
         parallel::for_each_chunk_mut(&mut out.positions, CHUNK, |chunk, positions| {
             for (k, position) in positions.iter_mut().enumerate() {
                 let vertex = chunk * CHUNK + k;
@@ -86,29 +86,33 @@ impl State<'_> {
         self.pose = pose;
         self.posed = posed;
         finished(Stage::Embed);
-        let residual = self.prepared.solver.residual(&mut self.solver, &self.now.nodes);
+        let residual = self.physics.residual(&self.run.nodes, &mut self.own);
         Health { residual: Some(residual), held: self.held }
     }
 
     /// The nodes at a moment between the last two ticks: both carried to it by the bones, then blended. A straight way
     /// would cut the corner of a fast turn, and lose volume.
     fn place(&mut self, posed: &[glam::DAffine3], seconds: f64) {
-        let span = (self.now.tick - self.before.tick) as f64;
+        let span = (self.tick - self.before.tick) as f64;
         let share = if span > 0.0 { (seconds / self.step - self.before.tick as f64) / span } else { 1.0 };
-        let rig = &self.prepared.rig;
+        let rig = &self.flesh.rig;
         if share > 1.0 - 1e-6 {
-            self.carried.set(&self.now.posed, posed);
-            self.shown.copy_from_slice(&self.now.nodes);
+            self.run.carried.set(&self.posed_now, posed);
+            self.shown.copy_from_slice(&self.run.nodes);
             return;
         }
         let share = share.max(0.0) as f32;
-        for (moment, shown) in [(&self.before, &mut self.shown_before), (&self.now, &mut self.shown)] {
-            self.carried.set(&moment.posed, posed);
-            let carried = &self.carried;
+        let moments = [
+            (&self.before.nodes, &self.before.posed, &mut self.shown_before),
+            (&self.run.nodes, &self.posed_now, &mut self.shown),
+        ];
+        for (nodes, posed_then, shown) in moments {
+            self.run.carried.set(posed_then, posed);
+            let carried = &self.run.carried;
             parallel::for_each_chunk_mut(shown, CHUNK, |chunk, shown| {
                 for (k, node) in shown.iter_mut().enumerate() {
                     let index = chunk * CHUNK + k;
-                    put(node, carried.advected(rig.weights.of(index), at(&moment.nodes[index])));
+                    put(node, carried.advected(rig.weights.of(index), at(&nodes[index])));
                 }
             });
         }

@@ -20,7 +20,7 @@ const SHARED: f32 = 0.1;
 
 /// Lists of pairs (index, number) per node, end to end.
 #[derive(Default)]
-pub(super) struct PerNode {
+pub(in crate::method) struct PerNode {
     offsets: Vec<u32>,
     entries: Vec<(u16, f32)>,
 }
@@ -35,35 +35,37 @@ impl PerNode {
         all
     }
 
-    pub(super) fn of(&self, node: usize) -> &[(u16, f32)] {
+    pub(in crate::method) fn of(&self, node: usize) -> &[(u16, f32)] {
         &self.entries[self.offsets[node] as usize..self.offsets[node + 1] as usize]
     }
 }
 
 /// The point on a bone that a node keeps its distance from.
 #[derive(Clone, Copy)]
-pub(super) struct Bound {
+pub(in crate::method) struct Bound {
     /// It rides with this slot.
-    pub(super) slot: u16,
+    pub(in crate::method) slot: u16,
     /// Where it is at rest.
-    pub(super) point: Vec3,
+    pub(in crate::method) point: Vec3,
     /// How far the node is from it at rest.
-    pub(super) distance: f32,
+    pub(in crate::method) distance: f32,
 }
 
 /// How nodes hang on bones.
-pub(super) struct NodeRig {
+pub(in crate::method) struct NodeRig {
     /// Slots and weights.
-    pub(super) weights: PerNode,
-    pub(super) bounds: Vec<Bound>,
+    pub(in crate::method) weights: PerNode,
+    pub(in crate::method) bounds: Vec<Bound>,
     /// Pairs of slots that turn against each other.
-    pub(super) pairs: Vec<[u16; 2]>,
+    pub(in crate::method) pairs: Vec<[u16; 2]>,
     /// Pairs that free a node, and how much, 0 to 1.
-    pub(super) freed_by: PerNode,
+    pub(in crate::method) freed_by: PerNode,
+    /// How thick the flesh is around each joint that bends; 0 for others.
+    pub(in crate::method) radii: Vec<f64>,
 }
 
 impl NodeRig {
-    pub(super) fn new(character: &Character, body: &Body, on_skin: &OnSkin) -> Self {
+    pub(in crate::method) fn new(character: &Character, body: &Body, on_skin: &OnSkin) -> Self {
         let weights = node_weights(character, body, on_skin);
         let bones = character.skeleton().bones();
         let mut bones_of_joint: Vec<Vec<Bone>> = vec![Vec::new(); character.skeleton().len()];
@@ -73,8 +75,9 @@ impl NodeRig {
             .map(|n| bound(character, &bones_of_joint, nodes[n].as_dvec3(), &weights[n]))
             .collect();
         let mut pairs = Vec::new();
-        let freed_by = freed_by(character, body, &bones_of_joint, &weights, &mut pairs);
-        Self { weights: PerNode::new(&weights), bounds, pairs, freed_by: PerNode::new(&freed_by) }
+        let mut radii = vec![0.0; character.skeleton().len()];
+        let freed_by = freed_by(character, body, &bones_of_joint, &weights, &mut pairs, &mut radii);
+        Self { radii, weights: PerNode::new(&weights), bounds, pairs, freed_by: PerNode::new(&freed_by) }
     }
 }
 
@@ -129,6 +132,7 @@ fn freed_by(
     bones_of_joint: &[Vec<Bone>],
     weights: &[Vec<(u16, f32)>],
     pairs: &mut Vec<[u16; 2]>,
+    joint_radii: &mut [f64],
 ) -> Vec<Vec<(u16, f32)>> {
     let joints = character.skeleton().joints();
     let nodes = body.tets().positions();
@@ -183,6 +187,7 @@ fn freed_by(
             near.filter(|&n| to_center(n) <= FREE_UNTIL * nearest).map(to_bone).collect();
         radii.sort_by(f64::total_cmp);
         let radius = radii[radii.len() / 2].max(nearest);
+        joint_radii[index as usize] = radius;
         // A short bone's flesh is held at its far end, or nothing would say how it is turned about the bone.
         let longest = |joint: u32| {
             let lengths = bones_of_joint[joint as usize].iter().map(|b| b.start.distance(b.end));
@@ -199,7 +204,7 @@ fn freed_by(
 }
 
 /// From 0 to 1 with no corner.
-pub(super) fn smooth(x: f64) -> f64 {
+pub(in crate::method) fn smooth(x: f64) -> f64 {
     let x = x.clamp(0.0, 1.0);
     x * x * (3.0 - 2.0 * x)
 }

@@ -1,0 +1,247 @@
+//! What simulated methods share: a body of tets on a skeleton, a clock of its own, and the skin on it. How the flesh moves
+//! in a tick is each method's [`Physics`].
+
+mod carried;
+mod rig;
+mod show;
+mod state;
+mod tissue;
+
+pub(super) use carried::{Carried, apply, at, put};
+pub(super) use rig::NodeRig;
+pub(super) use state::{CHUNK, Run};
+pub(super) use tissue::NodeTissue;
+
+use super::{Deformer, Health, Instance, Model, PrepareError, Settings, Setup, Shape, Skinned, Stage};
+use crate::asset::{Character, Surface, Weights};
+use crate::body::{Body, BodyError, EmbeddedSkin, Fineness, Node, OnSkin, topology};
+use crate::rig::Motion;
+use crate::simd::Path;
+use crate::skin::{Blend, Skinner};
+use crate::solver::Check;
+use glam::Vec3;
+use state::State;
+use tissue::NodeRegion;
+
+/// What a method does to the flesh in a tick: the part that all copies share.
+pub(super) trait Physics: Send + Sync {
+    /// The part of one copy.
+    type State: Send;
+
+    /// For a new copy.
+    fn state(&self, settings: &Settings) -> Self::State;
+
+    /// Seconds from tick to tick for a motion, where the settings do not say.
+    fn step(&self, _motion: &dyn Motion) -> f64 {
+        0.01
+    }
+
+    /// Whether settings can change to others with nothing prepared anew, as far as the method's own go.
+    fn is_live(&self, old: &Settings, new: &Settings) -> bool;
+
+    /// What flesh is like where no region says.
+    fn tissue(&self, settings: &Settings) -> NodeTissue;
+
+    /// Takes over what flesh is like, for ticks of so many seconds.
+    fn set(
+        &self,
+        flesh: &Flesh<'_>,
+        settings: &Settings,
+        tissue: &[NodeTissue],
+        seconds: f64,
+        state: &mut Self::State,
+    );
+
+    /// Sets targets to what the joints' scales make of them; gives the volume of all.
+    fn set_targets(
+        &self,
+        flesh: &Flesh<'_>,
+        carried: &Carried,
+        unscaled: bool,
+        state: &mut Self::State,
+    ) -> f64;
+
+    /// Where nodes start from: [`Run::nodes`], from [`Run::origin`]. What follows its inertia does so if `inert`.
+    fn predict(&self, flesh: &Flesh<'_>, run: &mut Run, state: &mut Self::State, seconds: f32, inert: bool);
+
+    /// Projects the constraints.
+    fn solve(&self, settings: &Settings, nodes: &mut [Node], state: &mut Self::State);
+
+    /// Looks for tets that are inside out.
+    fn check(&self, nodes: &[Node], state: &mut Self::State) -> Check;
+
+    /// Projects volumes alone.
+    fn sweep_volume(&self, nodes: &mut [Node], sweeps: u32, state: &mut Self::State);
+
+    /// How much of the constraints is left.
+    fn residual(&self, nodes: &[Node], state: &mut Self::State) -> f32;
+}
+
+/// A body on a skeleton: what all copies share, whatever the method.
+pub(super) struct Flesh<'c> {
+    pub(super) character: &'c Character,
+    pub(super) settings: Settings,
+    pub(super) body: Body,
+    pub(super) rig: NodeRig,
+    pub(super) neighbours: topology::Lists,
+    pub(super) inverse_masses: Vec<f32>,
+    pub(super) metres_per_unit: f64,
+    pub(super) path: Path,
+    regions: Vec<NodeRegion>,
+    skinner: Skinner<'c>,
+    skin: EmbeddedSkin,
+    /// Linear blending of the nodes.
+    points: Skinner<'static>,
+    /// Vertices that keep their linear detail whatever the joints do: those of shells without flesh, and of morphs.
+    details: Vec<bool>,
+    /// The topmost joint that the skin is bound to: where it jumps, all jumps.
+    root: usize,
+}
+
+/// A method prepared for a character.
+struct Prepared<'c, P> {
+    flesh: Flesh<'c>,
+    physics: P,
+    warnings: Vec<String>,
+}
+
+/// Prepares a method: its body, then its physics, which may warn. Where the skin has no inside it is skinned linearly.
+pub(super) fn prepare<'c, P: Physics + 'c>(
+    character: &'c Character,
+    setup: Setup<'_>,
+    density: f64,
+    physics: impl FnOnce(&Flesh<'c>, &mut Vec<String>) -> Result<P, PrepareError>,
+) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
+    let skinner = Skinner::new(Blend::Linear, character.surface(), character.weights(), setup.path)?;
+    let rest = character.rest_positions();
+    let triangles = character.surface().triangles();
+    let given = &setup.settings.body;
+    let body = match setup.tets {
+        Some(tets) => Body::of_tets(tets, &rest),
+        None => {
+            let cell = given.cell.map(Fineness::Cell);
+            let fineness = cell.or(given.tets.map(Fineness::Tets)).unwrap_or_default();
+            match Body::of_skin(&rest, triangles, fineness, setup.progress) {
+                Ok(body) => body,
+                Err(BodyError::NoVolume { why }) => {
+                    let what =
+                        format!("the skin encloses no volume ({why}): it is skinned linearly, without flesh");
+                    return Ok(Box::new(Skinned { character, skinner, warnings: vec![what] }));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    };
+    let flesh = Flesh::new(character, setup.settings.clone(), body, skinner, setup.path, density)?;
+    let mut warnings = Vec::new();
+    let physics = physics(&flesh, &mut warnings)?;
+    Ok(Box::new(Prepared { flesh, physics, warnings }))
+}
+
+impl<'c> Flesh<'c> {
+    /// `density` in kilograms per cubic metre counts under compliance; else all nodes weigh the same.
+    fn new(
+        character: &'c Character,
+        settings: Settings,
+        body: Body,
+        skinner: Skinner<'c>,
+        path: Path,
+        density: f64,
+    ) -> Result<Self, PrepareError> {
+        let rest = character.rest_positions();
+        let on_skin = OnSkin::new(&body, &rest, character.surface().triangles());
+        let rig = NodeRig::new(character, &body, &on_skin);
+        let distances: Vec<f32> = rig.bounds.iter().map(|b| b.distance).collect();
+        let regions = NodeRegion::all(&settings, character, &body, &on_skin, &distances)?;
+        let skin = EmbeddedSkin::new(body.tets(), body.embedding(), character.surface().normals(), path)?;
+        let points = node_skinner(Blend::Linear, character, &body, &rig, path)?;
+        let neighbours = topology::neighbours(body.tets());
+        let metres_per_unit = settings.simulation.metres_per_unit.unwrap_or(1.0);
+        let compliant = settings.simulation.model == Model::Compliance;
+        let inverse_mass = |&volume: &f32| {
+            // Masses in kilograms, lengths in units: `m |v|^2 / 2` in joules asks for metres per unit squared.
+            let mass = density * f64::from(volume) * metres_per_unit.powi(5);
+            if compliant { (1.0 / mass) as f32 } else { 1.0 }
+        };
+        let inverse_masses = body.node_volumes().iter().map(inverse_mass).collect();
+        let mut details: Vec<bool> = (0..rest.len()).map(|v| body.rides(v)).collect();
+        character.morphs().iter().flat_map(|m| &m.vertices).for_each(|&v| details[v as usize] = true);
+        let root = character.skeleton().joints().iter().position(|j| j.deforms).unwrap_or(0);
+        Ok(Self {
+            character,
+            settings,
+            body,
+            rig,
+            neighbours,
+            inverse_masses,
+            metres_per_unit,
+            path,
+            regions,
+            skinner,
+            skin,
+            points,
+            details,
+            root,
+        })
+    }
+
+    /// In units per second squared.
+    pub(super) fn gravity(&self, metres: [f64; 3]) -> Vec3 {
+        Vec3::from_array(metres.map(|g| (g / self.metres_per_unit) as f32))
+    }
+}
+
+/// Skinning of a body's nodes.
+pub(super) fn node_skinner(
+    blend: Blend,
+    character: &Character,
+    body: &Body,
+    rig: &NodeRig,
+    path: Path,
+) -> Result<Skinner<'static>, PrepareError> {
+    let nodes = body.tets().positions();
+    let surface = Surface::new(nodes.to_vec(), Some(vec![Vec3::Y; nodes.len()]), Vec::new())?;
+    let weights: Vec<Vec<(u16, f32)>> = (0..nodes.len()).map(|n| rig.weights.of(n).to_vec()).collect();
+    let weights = Weights::new(&weights, character.slots().len())?;
+    Ok(Skinner::owning(blend, surface, &weights, path)?)
+}
+
+impl<P: Physics> Deformer for Prepared<'_, P> {
+    fn instance(&self) -> Box<dyn Instance + Send + '_> {
+        Box::new(State::new(&self.flesh, &self.physics))
+    }
+
+    fn body(&self) -> Option<&Body> {
+        Some(&self.flesh.body)
+    }
+
+    fn remembers(&self) -> bool {
+        true
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+impl<P: Physics> Instance for State<'_, P> {
+    fn step(
+        &mut self,
+        motion: &dyn Motion,
+        seconds: f64,
+        out: &mut Shape,
+        finished: &mut dyn FnMut(Stage),
+    ) -> Health {
+        self.advance(motion, seconds, finished);
+        self.show(motion, seconds, out, finished)
+    }
+
+    fn tune(&mut self, settings: &Settings) -> Result<(), PrepareError> {
+        settings.check()?;
+        State::tune(self, settings.spelled_out())
+    }
+
+    fn nodes(&self) -> Option<&[Node]> {
+        Some(&self.shown)
+    }
+}

@@ -1,0 +1,182 @@
+//! Anisotropic flesh on bones alone: nodes that bones pass through are pinned to them, all others follow by strain
+//! constraints, solved in layers from the bones outwards. No weights are blended.
+
+mod damping;
+mod materials;
+mod pins;
+
+use super::flesh::{self, CHUNK, Carried, Flesh, NodeTissue, Physics, Run, apply, at, put};
+use super::{Damping, Deformer, Model, PrepareError, Settings, Setup, StrainOrder};
+use crate::asset::Character;
+use crate::body::Node;
+use crate::parallel;
+use crate::rig::SkinMatrix;
+use crate::solver::{Check, Effort, Order, StrainSolver, StrainState};
+use glam::Vec3;
+use pins::Pin;
+
+pub(super) const NAME: &str = "strain";
+
+/// Downwards, for settled flesh where the settings do not say.
+const GRAVITY: [f64; 3] = [0.0, -9.81, 0.0];
+/// How far flesh may swing from where the bones would carry it, in distances from its bone (and a cell). Farther, it may
+/// come to rest on the wrong side of its bone, where nothing brings it back.
+const SWING: f32 = 1.0;
+
+pub(super) fn prepare<'c>(
+    character: &'c Character,
+    setup: Setup<'_>,
+) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
+    let density = setup.settings.strain.density;
+    flesh::prepare(character, setup, density, Strain::new)
+}
+
+/// What all copies share.
+struct Strain {
+    solver: StrainSolver,
+    pins: Vec<Pin>,
+}
+
+impl Strain {
+    fn new(flesh: &Flesh<'_>, warnings: &mut Vec<String>) -> Result<Self, PrepareError> {
+        let Flesh { settings, body, path, .. } = flesh;
+        let pins = pins::pins(flesh, warnings);
+        let pinned: Vec<bool> = pins.iter().map(|p| *p != Pin::Free).collect();
+        let order = match settings.strain.order {
+            StrainOrder::Layered => Order::Layered,
+            StrainOrder::Unordered => Order::Unordered,
+        };
+        let solver = StrainSolver::new(body.tets(), &pinned, None, order, *path)?;
+        Ok(Self { solver, pins })
+    }
+}
+
+impl Physics for Strain {
+    type State = StrainState;
+
+    fn state(&self, settings: &Settings) -> StrainState {
+        let mut state = self.solver.state();
+        state.use_compliance(settings.simulation.model == Model::Compliance);
+        state
+    }
+
+    fn is_live(&self, old: &Settings, new: &Settings) -> bool {
+        let (old, new) = (&old.strain, &new.strain);
+        old.density == new.density && old.order == new.order
+    }
+
+    /// All of it follows its inertia.
+    fn tissue(&self, settings: &Settings) -> NodeTissue {
+        NodeTissue { softness: 1.0, damping: settings.strain.damping as f32, ..NodeTissue::FIRM }
+    }
+
+    fn set(
+        &self,
+        flesh: &Flesh<'_>,
+        settings: &Settings,
+        tissue: &[NodeTissue],
+        seconds: f64,
+        state: &mut StrainState,
+    ) {
+        materials::set(&self.solver, flesh, settings, tissue, seconds, state);
+    }
+
+    fn set_targets(
+        &self,
+        flesh: &Flesh<'_>,
+        carried: &Carried,
+        unscaled: bool,
+        state: &mut StrainState,
+    ) -> f64 {
+        let tets = flesh.body.tets();
+        let det = |m: &SkinMatrix| {
+            let [x, y, z] = m.map(|r| Vec3::new(r[0], r[1], r[2]));
+            x.dot(y.cross(z)).max(0.0)
+        };
+        let blended = |node: u32| -> f32 {
+            let weights = flesh.rig.weights.of(node as usize).iter();
+            weights.map(|&(slot, weight)| weight * det(&carried.linear[slot as usize])).sum()
+        };
+        // Volumes go with the mean of the joints' determinants, lengths with its cube root.
+        let grown = |tet: usize| -> f64 {
+            let mean: f32 = tets.tets()[tet].iter().map(|&n| 0.25 * blended(n)).sum();
+            if unscaled { 1.0 } else { f64::from(mean).max(1e-9) }
+        };
+        self.solver.set_scale(state, |tet| libm::cbrt(grown(tet)) as f32);
+        (0..tets.tets().len()).map(|tet| tets.volume_of(tet) * grown(tet)).sum()
+    }
+
+    fn predict(&self, flesh: &Flesh<'_>, run: &mut Run, _state: &mut StrainState, seconds: f32, inert: bool) {
+        let Flesh { rig, inverse_masses, body, .. } = flesh;
+        let Run { settings, nodes, velocities, carried, skinned, tissue, .. } = run;
+        let viscous = settings.strain.damping_model == Damping::Viscous;
+        if inert && !viscous {
+            damping::keep_momentum(nodes, velocities, tissue, seconds);
+        }
+        let settled = settings.strain.settled;
+        let none = if settled { GRAVITY } else { [0.0; 3] };
+        let gravity = flesh.gravity(settings.simulation.gravity.unwrap_or(none));
+        let (rest, cell) = (body.tets().positions(), body.cell() as f32);
+        parallel::for_each_chunk_mut(nodes, CHUNK, |chunk, nodes| {
+            for (k, node) in nodes.iter_mut().enumerate() {
+                let index = chunk * CHUNK + k;
+                let weights = rig.weights.of(index);
+                let held = match self.pins[index] {
+                    Pin::Bone(slot) => Some(apply(&carried.linear[slot as usize], rest[index])),
+                    Pin::Skinned => Some(at(&skinned[index])),
+                    // A bone of no size, or turned inside out, says nothing of where flesh was.
+                    Pin::Free if !weights.iter().all(|w| carried.sure[w.0 as usize]) => {
+                        Some(at(&skinned[index]))
+                    }
+                    Pin::Free => None,
+                };
+                if let Some(place) = held {
+                    put(node, place);
+                    node[3] = 0.0;
+                    continue;
+                }
+                node[3] = inverse_masses[index];
+                let old = at(node);
+                let along = carried.advected(weights, old) - old;
+                let mut place = old + along;
+                if inert {
+                    let kept = if viscous { libm::expf(-tissue[index].damping * seconds) } else { 1.0 };
+                    // Flesh that has settled at rest is tense just so that it bears its weight there; turned with its
+                    // bone, the tension turns along: what is left to pull is `g - R g`.
+                    let tension = if settled {
+                        turned(&carried.linear[weights[0].0 as usize], gravity)
+                    } else {
+                        Vec3::ZERO
+                    };
+                    let pull = (gravity - tension) * (seconds * seconds);
+                    let off = ((velocities[index] * seconds - along) * kept + pull) * tissue[index].softness;
+                    let swing = SWING * rig.bounds[index].distance + cell;
+                    place += off * (swing / off.length().max(swing));
+                }
+                put(node, place);
+            }
+        });
+    }
+
+    fn solve(&self, settings: &Settings, nodes: &mut [Node], state: &mut StrainState) {
+        self.solver.solve(state, nodes, materials::effort(settings));
+    }
+
+    fn check(&self, nodes: &[Node], state: &mut StrainState) -> Check {
+        self.solver.check(state, nodes, 0.0)
+    }
+
+    fn sweep_volume(&self, nodes: &mut [Node], sweeps: u32, state: &mut StrainState) {
+        let effort = Effort { iterations: 0, consolidating: 0, mass_gain: 1.0, volume_sweeps: sweeps };
+        self.solver.solve(state, nodes, effort);
+    }
+
+    fn residual(&self, nodes: &[Node], state: &mut StrainState) -> f32 {
+        self.solver.residual(state, nodes)
+    }
+}
+
+/// A direction turned by a matrix, its length kept.
+fn turned(m: &SkinMatrix, v: Vec3) -> Vec3 {
+    (apply(m, v) - apply(m, Vec3::ZERO)).normalize_or_zero() * v.length()
+}

@@ -1,0 +1,244 @@
+//! Rigging without weights: which nodes a bone takes along, and which are left to the flesh.
+//!
+//! A tet that the bones of one joint pass through is pinned to that joint, `v' = M_b B_b^-1 v0`. Near joints nodes are
+//! released, those that two bones would claim too: flesh there must have room to bend.
+
+use crate::asset::{Bone, Character, TetMesh};
+use crate::body::Body;
+use crate::body::topology::NONE;
+use crate::method::flesh::{Flesh, NodeRig};
+use glam::DVec3;
+
+/// Radii from a joint within which nodes are released: pinned nearer, a bend of 150 degrees turns tets inside out.
+const RELEASE: f64 = 2.0;
+/// But at most this share of the bone: the middle of a short bone keeps hold, or nothing would say where it is.
+const MOST_OF_BONE: f64 = 0.4;
+/// How far from a tet, over the body's cells, a bone may be and still pass through it: bones lie on faces and edges.
+const TOUCH: f64 = 1e-6;
+/// Names in a warning.
+const NAMED: usize = 5;
+
+/// What holds a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pin {
+    /// The flesh around it.
+    Free,
+    /// The bones of a slot.
+    Bone(u16),
+    /// The skin's weights: a node of a piece that no bone passes through.
+    Skinned,
+}
+
+/// The pins of a body's nodes.
+pub(super) fn pins(flesh: &Flesh<'_>, warnings: &mut Vec<String>) -> Vec<Pin> {
+    let Flesh { character, body, rig, .. } = flesh;
+    let mesh = body.tets();
+    let leads = leading_nodes(character, rig, mesh.positions().len());
+    let bones: Vec<Bone> =
+        character.skeleton().bones().into_iter().filter(|b| !leads[b.joint as usize].is_empty()).collect();
+    let mut claims = claimed(mesh, &claimed_tets(body, &bones));
+    release(character, rig, mesh, &bones, &mut claims);
+    hold_every_bone(character, mesh, &bones, &leads, &mut claims, warnings);
+    let mut pins: Vec<Pin> = claims
+        .iter()
+        .enumerate()
+        .map(
+            |(node, &joint)| {
+                if joint == NONE { Pin::Free } else { Pin::Bone(slot(character, rig, node, joint)) }
+            },
+        )
+        .collect();
+    skin_loose_pieces(flesh, &mut pins, warnings);
+    pins
+}
+
+/// The nodes on which each joint has the largest weight. A joint without any moves no flesh: helpers, props.
+fn leading_nodes(character: &Character, rig: &NodeRig, nodes: usize) -> Vec<Vec<u32>> {
+    let mut leads = vec![Vec::new(); character.skeleton().len()];
+    for node in 0..nodes {
+        if let Some(&(slot, _)) = rig.weights.of(node).first() {
+            leads[character.slots()[slot as usize].joint as usize].push(node as u32);
+        }
+    }
+    leads
+}
+
+/// The slot of a joint for a node: files may bind a joint in several skins.
+fn slot(character: &Character, rig: &NodeRig, node: usize, joint: u32) -> u16 {
+    let own = rig.weights.of(node).iter().map(|w| w.0);
+    let is_joint = |slot: &u16| character.slots()[*slot as usize].joint == joint;
+    let first = || character.slots().iter().position(|s| s.joint == joint).unwrap_or(0) as u16;
+    own.into_iter().find(is_joint).unwrap_or_else(first)
+}
+
+/// Two joints, or more, pass through.
+const SEVERAL: u32 = NONE - 1;
+
+/// For each tet the joint whose bones pass through it, [`NONE`] or [`SEVERAL`].
+fn claimed_tets(body: &Body, bones: &[Bone]) -> Vec<u32> {
+    let mesh = body.tets();
+    let touch = TOUCH * body.cell();
+    crate::parallel::map(mesh.tets().len(), |tet| {
+        let corners = mesh.corners(tet);
+        let low = corners.iter().fold(DVec3::INFINITY, |l, c| l.min(*c)) - touch;
+        let high = corners.iter().fold(DVec3::NEG_INFINITY, |h, c| h.max(*c)) + touch;
+        let mut claim = NONE;
+        for bone in bones {
+            let near =
+                bone.start.min(bone.end).cmple(high).all() && bone.start.max(bone.end).cmpge(low).all();
+            if near && claim != bone.joint && passes(bone, &corners, touch) {
+                if claim != NONE {
+                    return SEVERAL;
+                }
+                claim = bone.joint;
+            }
+        }
+        claim
+    })
+}
+
+/// Whether a bone passes through a tet: what four planes leave of it.
+fn passes(bone: &Bone, corners: &[DVec3; 4], touch: f64) -> bool {
+    let (mut from, mut to) = (0.0f64, 1.0f64);
+    for [a, b, c, opposite] in [[0, 1, 2, 3], [0, 1, 3, 2], [0, 2, 3, 1], [1, 2, 3, 0]] {
+        let normal = (corners[b] - corners[a]).cross(corners[c] - corners[a]).normalize_or_zero();
+        let inwards = if normal.dot(corners[opposite] - corners[a]) < 0.0 { -normal } else { normal };
+        let depth = |p: DVec3| (p - corners[a]).dot(inwards) + touch;
+        let (start, end) = (depth(bone.start), depth(bone.end));
+        match (start >= 0.0, end >= 0.0) {
+            (false, false) => return false,
+            (true, true) => {}
+            (false, true) => from = from.max(start / (start - end)),
+            (true, false) => to = to.min(start / (start - end)),
+        }
+    }
+    from <= to
+}
+
+/// For each node the joint that claims it, or [`NONE`]: none where two do.
+fn claimed(mesh: &TetMesh, of_tet: &[u32]) -> Vec<u32> {
+    let mut claims = vec![NONE; mesh.positions().len()];
+    for (tet, &joint) in mesh.tets().iter().zip(of_tet).filter(|(_, j)| **j < SEVERAL) {
+        for &node in tet {
+            let claim = &mut claims[node as usize];
+            *claim = if *claim == NONE || *claim == joint { joint } else { SEVERAL };
+        }
+    }
+    claims.iter_mut().filter(|c| **c == SEVERAL).for_each(|c| *c = NONE);
+    claims
+}
+
+/// Releases nodes near joints that bend.
+fn release(character: &Character, rig: &NodeRig, mesh: &TetMesh, bones: &[Bone], claims: &mut [u32]) {
+    let joints = character.skeleton().joints();
+    let length = |of: &dyn Fn(&Bone) -> bool| {
+        bones.iter().filter(|b| of(b)).map(|b| b.start.distance(b.end)).fold(0.0, f64::max)
+    };
+    for (index, joint) in joints.iter().enumerate().filter(|(i, _)| rig.radii[*i] > 0.0) {
+        let (index, parent) = (index as u32, joint.parent.unwrap_or(NONE));
+        let reach = RELEASE * rig.radii[index as usize];
+        let below = reach.min(MOST_OF_BONE * length(&|b| b.joint == index));
+        let above = reach.min(MOST_OF_BONE * length(&|b| b.joint == parent && b.end_joint == Some(index)));
+        let center = joint.world_from_rest.translation;
+        for (claim, place) in claims.iter_mut().zip(mesh.positions()) {
+            let within = if *claim == index {
+                below
+            } else if *claim == parent {
+                above
+            } else {
+                continue;
+            };
+            if place.as_dvec3().distance(center) < within {
+                *claim = NONE;
+            }
+        }
+    }
+}
+
+/// Pins the nearest tet of its own flesh to each bone that would pin nothing.
+fn hold_every_bone(
+    character: &Character,
+    mesh: &TetMesh,
+    bones: &[Bone],
+    leads: &[Vec<u32>],
+    claims: &mut [u32],
+    warnings: &mut Vec<String>,
+) {
+    let joints = character.skeleton().joints();
+    let mut holds = vec![false; joints.len()];
+    claims.iter().filter(|c| **c != NONE).for_each(|&c| holds[c as usize] = true);
+    let (mut thin, mut loose): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for joint in 0..joints.len() as u32 {
+        let own: Vec<&Bone> = bones.iter().filter(|b| b.joint == joint).collect();
+        if own.is_empty() || holds[joint as usize] {
+            continue;
+        }
+        let mut is_own = vec![false; claims.len()];
+        leads[joint as usize].iter().for_each(|&n| is_own[n as usize] = true);
+        let distance = |tet: &[u32; 4]| {
+            let middle = tet.iter().map(|&n| mesh.positions()[n as usize].as_dvec3()).sum::<DVec3>() / 4.0;
+            own.iter().map(|b| middle.distance((b.start + b.end) / 2.0)).fold(f64::INFINITY, f64::min)
+        };
+        let free = |tet: &&[u32; 4]| {
+            tet.iter().any(|&n| is_own[n as usize]) && tet.iter().all(|&n| claims[n as usize] == NONE)
+        };
+        let nearest = mesh.tets().iter().filter(free).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let name = joints[joint as usize].name.as_str();
+        match nearest.copied() {
+            Some(tet) => {
+                tet.iter().for_each(|&n| claims[n as usize] = joint);
+                thin.push(name);
+            }
+            None => loose.push(name),
+        }
+    }
+    if !thin.is_empty() {
+        let those = listed(&thin);
+        warnings.push(format!(
+            "{those}: too thin or too short to pin flesh of its own; the nearest tet is pinned"
+        ));
+    }
+    if !loose.is_empty() {
+        warnings.push(format!("{}: no flesh is left to pin; a finer body may have some", listed(&loose)));
+    }
+}
+
+/// The first few names.
+fn listed(names: &[&str]) -> String {
+    let first = names[..names.len().min(NAMED)].join(", ");
+    let more = names.len().saturating_sub(NAMED);
+    if more > 0 { format!("{first} and {more} more bones") } else { first }
+}
+
+/// Pieces that no bone passes through (clothes, hair) go by the skin's weights: nothing else would hold them.
+fn skin_loose_pieces(flesh: &Flesh<'_>, pins: &mut [Pin], warnings: &mut Vec<String>) {
+    let mut piece = vec![NONE; pins.len()];
+    let (mut stack, mut loose) = (Vec::new(), 0usize);
+    for seed in 0..pins.len() {
+        if piece[seed] != NONE {
+            continue;
+        }
+        let (mut nodes, mut held) = (Vec::new(), false);
+        piece[seed] = seed as u32;
+        stack.push(seed as u32);
+        while let Some(node) = stack.pop() {
+            nodes.push(node);
+            held |= pins[node as usize] != Pin::Free;
+            for &next in flesh.neighbours.of(node as usize) {
+                if piece[next as usize] == NONE {
+                    piece[next as usize] = seed as u32;
+                    stack.push(next);
+                }
+            }
+        }
+        if !held {
+            nodes.iter().for_each(|&n| pins[n as usize] = Pin::Skinned);
+            loose += usize::from(nodes.len() > 1);
+        }
+    }
+    if loose > 0 {
+        let pieces =
+            if loose == 1 { "1 piece of flesh has".into() } else { format!("{loose} pieces of flesh have") };
+        warnings.push(format!("{pieces} no bone inside and move by the skin's weights"));
+    }
+}
