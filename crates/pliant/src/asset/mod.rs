@@ -3,6 +3,7 @@
 
 mod character;
 mod clip;
+mod curve;
 mod error;
 mod skeleton;
 mod surface;
@@ -13,6 +14,7 @@ mod weld;
 pub use character::{Character, Morph, Painted, Part, RawCharacter, Slot};
 pub(crate) use clip::slerp;
 pub use clip::{Channel, Clip, Interpolation, Target, Track};
+pub use curve::{Curve, CurveError, CurvePoint};
 pub use error::AssetError;
 pub use skeleton::{Bone, Joint, Local, Skeleton};
 pub use surface::Surface;

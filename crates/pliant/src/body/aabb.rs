@@ -25,8 +25,15 @@ impl Aabb {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    fn contains(&self, p: Vec3) -> bool {
-        p.cmpge(self.low).all() && p.cmple(self.high).all()
+    /// As much larger on every side, and by rounding.
+    pub(super) fn grown(self, by: f64) -> Self {
+        let by = by + 1e-6 * f64::from(self.low.abs().max(self.high.abs()).max_element());
+        let [low, high] = [self.low, self.high].map(Vec3::as_dvec3);
+        Self { low: (low - by).as_vec3(), high: (high + by).as_vec3() }
+    }
+
+    fn touches(&self, other: &Self) -> bool {
+        other.high.cmpge(self.low).all() && other.low.cmple(self.high).all()
     }
 
     fn distance_squared(&self, p: DVec3) -> f64 {
@@ -96,12 +103,17 @@ impl Tree {
     }
 
     /// Visits all items whose boxes hold the point, and some others, in no particular order.
-    pub(super) fn around(&self, p: Vec3, mut visit: impl FnMut(u32)) {
+    pub(super) fn around(&self, p: Vec3, visit: impl FnMut(u32)) {
+        self.touching(Aabb::of([p]), visit);
+    }
+
+    /// Visits all items whose boxes touch this one, and some others, in no particular order.
+    pub(super) fn touching(&self, bounds: Aabb, mut visit: impl FnMut(u32)) {
         // The second children that wait: one a level, and a tree of 2^32 items has 32.
         let (mut waiting, mut depth) = ([0u32; 40], 0);
         let mut at = 0;
         while let Some(node) = self.nodes.get(at) {
-            let inside = node.bounds.contains(p);
+            let inside = node.bounds.touches(&bounds);
             if inside && node.count == 0 {
                 waiting[depth] = node.at;
                 depth += 1;

@@ -214,7 +214,7 @@ fn barycentrics([a, b, c, d]: [DVec3; 4], p: DVec3) -> [f64; 4] {
 }
 
 /// The square of a point's distance to a triangle, which may be a line or a point.
-fn triangle_distance_squared([a, b, c]: [DVec3; 3], p: DVec3) -> f64 {
+pub(super) fn triangle_distance_squared([a, b, c]: [DVec3; 3], p: DVec3) -> f64 {
     let normal = (b - a).cross(c - a);
     let square = normal.length_squared();
     let sides = [(a, b), (b, c), (c, a)];

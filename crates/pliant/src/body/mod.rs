@@ -6,6 +6,7 @@ mod bvh;
 mod distance;
 mod embedding;
 mod error;
+mod frames;
 mod mesher;
 mod on_skin;
 pub mod quality;
@@ -17,6 +18,7 @@ pub use bench::{bench_bend, bench_block, bench_body};
 pub use distance::{DistanceWarning, InsideDistances, Weighed, weigh};
 pub use embedding::Embedding;
 pub use error::BodyError;
+pub use frames::{FrameField, near_curves};
 pub(crate) use on_skin::{OnSkin, prune, spread, surface_nodes};
 pub use update::{EmbeddedSkin, Node, SkinScratch, rest_nodes};
 

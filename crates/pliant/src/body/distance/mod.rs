@@ -11,6 +11,7 @@ use crate::parallel;
 use crate::rig::weights::{self, BoneDistances, KEEP, Near, NearBones, WeightKind, rest_size};
 use glam::{DVec3, Vec3};
 use march::{Field, Graph};
+pub(super) use seeds::clip;
 use std::collections::BTreeMap;
 
 /// Labels of nodes held at a time, 16 bytes each, over all bones that are followed at once.

@@ -62,7 +62,7 @@ fn hits(graph: &Graph, blocks: &[(DVec3, DVec3)], bone: &Bone) -> Vec<Hit> {
         }
         for (i, tet) in tets.1.iter().enumerate().filter(|(_, tet)| !apart(&bounds(graph, *tet))) {
             let corners = tet.map(|n| graph.positions[n as usize]);
-            if let Some([from, to]) = clip(corners, bone) {
+            if let Some([from, to]) = clip(corners, [bone.start, bone.end]) {
                 hits.push(Hit { from, to, tet: (tets.0 * BLOCK + i) as u32 });
             }
         }
@@ -71,9 +71,9 @@ fn hits(graph: &Graph, blocks: &[(DVec3, DVec3)], bone: &Bone) -> Vec<Hit> {
     hits
 }
 
-/// The piece of a bone within a tet.
-fn clip(corners: [DVec3; 4], bone: &Bone) -> Option<[f64; 2]> {
-    let way = bone.end - bone.start;
+/// The piece of a way within a tet, as shares of its length.
+pub(in crate::body) fn clip(corners: [DVec3; 4], [start, end]: [DVec3; 2]) -> Option<[f64; 2]> {
+    let way = end - start;
     let (mut from, mut to) = (0.0f64, 1.0f64);
     for face in super::super::topology::FACES {
         let [a, b, c] = face.map(|i| corners[i]);
@@ -81,7 +81,7 @@ fn clip(corners: [DVec3; 4], bone: &Bone) -> Option<[f64; 2]> {
         let opposite = corners[6 - face[0] - face[1] - face[2]];
         let height = outwards.dot(a - opposite);
         // How far inside of this face, as a share of the tet's height: at the start, and more at the end.
-        let (inside, more) = (outwards.dot(a - bone.start) / height + ROUNDING, -outwards.dot(way) / height);
+        let (inside, more) = (outwards.dot(a - start) / height + ROUNDING, -outwards.dot(way) / height);
         if more == 0.0 {
             if inside < 0.0 {
                 return None;
