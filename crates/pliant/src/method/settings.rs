@@ -264,7 +264,7 @@ impl Default for StrainSettings {
             mass_gain: 10.0,
             order: StrainOrder::Layered,
             damping_model: Damping::Viscous,
-            damping: 4.0,
+            damping: 40.0,
             settled: false,
             young: 3e4,
             poisson: 0.45,

@@ -20,6 +20,8 @@ const RETRIES: u32 = 4;
 /// Rounds of more volume sweeps where tets are inside out or volume is missing, and sweeps in each.
 const MORE_ROUNDS: usize = 8;
 const MORE_SWEEPS: u32 = 4;
+/// Rounds after which even nodes that bones hold give way to a tet that is inside out.
+const GIVE_WAY: usize = 3;
 /// Share of the body's volume that may be missing before those rounds: well within what eyes see.
 const VOLUME_ERROR: f64 = 0.003;
 /// Motion in a tick, as a share of the body's size, below which flesh counts as settled.
@@ -399,7 +401,7 @@ impl<'p, P: Physics> State<'p, P> {
                 break;
             }
             if check.flat > 0 && round > 0 {
-                untangle(flesh, nodes);
+                untangle(flesh, nodes, round >= GIVE_WAY);
             }
             physics.sweep_volume(nodes, MORE_SWEEPS, own);
         }
@@ -414,7 +416,7 @@ impl<'p, P: Physics> State<'p, P> {
                 break;
             }
             if round > 0 {
-                untangle(flesh, shown);
+                untangle(flesh, shown, round >= GIVE_WAY);
             }
             physics.sweep_volume(shown, MORE_SWEEPS, own);
         }
@@ -458,7 +460,7 @@ fn body_volume(surface: &[([u32; 3], u32)], nodes: &[Node], sums: &mut [f64]) ->
 
 /// Draws the corners of tets that are inside out to the middle of their neighbours. Sweeps alone may not turn such a
 /// tet: where others hold its corners, all corrections go round in circles.
-fn untangle(flesh: &Flesh<'_>, nodes: &mut [Node]) {
+fn untangle(flesh: &Flesh<'_>, nodes: &mut [Node], all: bool) {
     for tet in flesh.body.tets().tets() {
         let [a, b, c, d] = tet.map(|n| at(&nodes[n as usize]));
         if (b - a).cross(c - a).dot(d - a) > 0.0 {
@@ -467,7 +469,7 @@ fn untangle(flesh: &Flesh<'_>, nodes: &mut [Node]) {
         for &node in tet {
             let around = flesh.neighbours.of(node as usize);
             let sum: Vec3 = around.iter().map(|&n| at(&nodes[n as usize])).sum();
-            if nodes[node as usize][3] > 0.0 && !around.is_empty() {
+            if (all || nodes[node as usize][3] > 0.0) && !around.is_empty() {
                 let (place, middle) = (at(&nodes[node as usize]), sum / around.len() as f32);
                 put(&mut nodes[node as usize], place + (middle - place) * 0.5);
             }

@@ -41,7 +41,7 @@ impl Strain {
     fn new(flesh: &Flesh<'_>, warnings: &mut Vec<String>) -> Result<Self, PrepareError> {
         let Flesh { settings, body, path, .. } = flesh;
         let pins = pins::pins(flesh, warnings);
-        let pinned: Vec<bool> = pins.iter().map(|p| *p != Pin::Free).collect();
+        let pinned: Vec<bool> = pins.iter().map(|p| matches!(p, Pin::Bone(_) | Pin::Skinned)).collect();
         let order = match settings.strain.order {
             StrainOrder::Layered => Order::Layered,
             StrainOrder::Unordered => Order::Unordered,
@@ -125,10 +125,8 @@ impl Physics for Strain {
                     Pin::Bone(slot) => Some(apply(&carried.linear[slot as usize], rest[index])),
                     Pin::Skinned => Some(at(&skinned[index])),
                     // A bone of no size, or turned inside out, says nothing of where flesh was.
-                    Pin::Free if !weights.iter().all(|w| carried.sure[w.0 as usize]) => {
-                        Some(at(&skinned[index]))
-                    }
-                    Pin::Free => None,
+                    _ if !weights.iter().all(|w| carried.sure[w.0 as usize]) => Some(at(&skinned[index])),
+                    Pin::Free | Pin::Joint(_) => None,
                 };
                 if let Some(place) = held {
                     put(node, place);
@@ -152,6 +150,10 @@ impl Physics for Strain {
                     let off = ((velocities[index] * seconds - along) * kept + pull) * tissue[index].softness;
                     let swing = SWING * rig.bounds[index].distance + cell;
                     place += off * (swing / off.length().max(swing));
+                }
+                if let Pin::Joint(slot) = self.pins[index] {
+                    let on_bone = apply(&carried.linear[slot as usize], rest[index]);
+                    place += (on_bone - place) * skinned[index][3];
                 }
                 put(node, place);
             }

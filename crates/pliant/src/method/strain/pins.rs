@@ -4,7 +4,6 @@
 //! released, those that two bones would claim too: flesh there must have room to bend.
 
 use crate::asset::{Bone, Character, TetMesh};
-use crate::body::Body;
 use crate::body::topology::NONE;
 use crate::method::flesh::{Flesh, NodeRig};
 use glam::DVec3;
@@ -12,7 +11,9 @@ use glam::DVec3;
 /// Radii from a joint within which nodes are released: pinned nearer, a bend of 150 degrees turns tets inside out.
 const RELEASE: f64 = 2.0;
 /// But at most this share of the bone: the middle of a short bone keeps hold, or nothing would say where it is.
-const MOST_OF_BONE: f64 = 0.4;
+const MOST_OF_BONE: f64 = 0.45;
+/// Share of a node's largest weight from which on a joint has a say there.
+const OWN: f32 = 0.5;
 /// How far from a tet, over the body's cells, a bone may be and still pass through it: bones lie on faces and edges.
 const TOUCH: f64 = 1e-6;
 /// Names in a warning.
@@ -25,6 +26,8 @@ pub(super) enum Pin {
     Free,
     /// The bones of a slot.
     Bone(u16),
+    /// The bones of a slot as long as the joint nearby is not bent, else the flesh.
+    Joint(u16),
     /// The skin's weights: a node of a piece that no bone passes through.
     Skinned,
 }
@@ -34,20 +37,19 @@ pub(super) fn pins(flesh: &Flesh<'_>, warnings: &mut Vec<String>) -> Vec<Pin> {
     let Flesh { character, body, rig, .. } = flesh;
     let mesh = body.tets();
     let leads = leading_nodes(character, rig, mesh.positions().len());
-    let bones: Vec<Bone> =
-        character.skeleton().bones().into_iter().filter(|b| !leads[b.joint as usize].is_empty()).collect();
-    let mut claims = claimed(mesh, &claimed_tets(body, &bones));
+    let bones = bones(character, mesh, &leads);
+    let crossed = claimed(mesh, &claimed_tets(flesh, &bones));
+    let mut claims = crossed.clone();
     release(character, rig, mesh, &bones, &mut claims);
-    hold_every_bone(character, mesh, &bones, &leads, &mut claims, warnings);
-    let mut pins: Vec<Pin> = claims
-        .iter()
-        .enumerate()
-        .map(
-            |(node, &joint)| {
-                if joint == NONE { Pin::Free } else { Pin::Bone(slot(character, rig, node, joint)) }
-            },
-        )
-        .collect();
+    part(flesh, &mut claims);
+    hold_every_bone(flesh, &bones, &leads, &mut claims, warnings);
+    let slot = |node, joint| slot(character, rig, node, joint);
+    let pin = |(node, (&firm, &crossed)): (usize, (&u32, &u32))| match (firm, crossed) {
+        (NONE, NONE) => Pin::Free,
+        (NONE, joint) => Pin::Joint(slot(node, joint)),
+        (joint, _) => Pin::Bone(slot(node, joint)),
+    };
+    let mut pins: Vec<Pin> = claims.iter().zip(&crossed).enumerate().map(pin).collect();
     skin_loose_pieces(flesh, &mut pins, warnings);
     pins
 }
@@ -63,6 +65,22 @@ fn leading_nodes(character: &Character, rig: &NodeRig, nodes: usize) -> Vec<Vec<
     leads
 }
 
+/// The bones that move flesh. Of a leaf's bone files do not say where it ends: into the middle of its flesh, or a head
+/// would hang on its neck alone.
+fn bones(character: &Character, mesh: &TetMesh, leads: &[Vec<u32>]) -> Vec<Bone> {
+    let joints = character.skeleton().joints();
+    let mut bones = character.skeleton().bones();
+    bones.retain(|b| !leads[b.joint as usize].is_empty());
+    for bone in
+        bones.iter_mut().filter(|b| b.end_joint.is_none() && joints[b.joint as usize].tails.is_empty())
+    {
+        let own = &leads[bone.joint as usize];
+        let sum: DVec3 = own.iter().map(|&n| mesh.positions()[n as usize].as_dvec3()).sum();
+        bone.end = sum / own.len() as f64;
+    }
+    bones
+}
+
 /// The slot of a joint for a node: files may bind a joint in several skins.
 fn slot(character: &Character, rig: &NodeRig, node: usize, joint: u32) -> u16 {
     let own = rig.weights.of(node).iter().map(|w| w.0);
@@ -74,10 +92,16 @@ fn slot(character: &Character, rig: &NodeRig, node: usize, joint: u32) -> u16 {
 /// Two joints, or more, pass through.
 const SEVERAL: u32 = NONE - 1;
 
-/// For each tet the joint whose bones pass through it, [`NONE`] or [`SEVERAL`].
-fn claimed_tets(body: &Body, bones: &[Bone]) -> Vec<u32> {
-    let mesh = body.tets();
-    let touch = TOUCH * body.cell();
+/// For each tet the joint whose bones pass through it, [`NONE`] or [`SEVERAL`]. Bones pass through flesh that is none
+/// of theirs, such as those from a root to the handles of its feet: only such that the skin's weights know there count.
+fn claimed_tets(flesh: &Flesh<'_>, bones: &[Bone]) -> Vec<u32> {
+    let (mesh, slots) = (flesh.body.tets(), flesh.character.slots());
+    let touch = TOUCH * flesh.body.cell();
+    let owns = |node: u32, joint: u32| {
+        let weights = flesh.rig.weights.of(node as usize);
+        let most = weights.first().map_or(0.0, |w| w.1);
+        weights.iter().any(|w| w.1 >= OWN * most && slots[w.0 as usize].joint == joint)
+    };
     crate::parallel::map(mesh.tets().len(), |tet| {
         let corners = mesh.corners(tet);
         let low = corners.iter().fold(DVec3::INFINITY, |l, c| l.min(*c)) - touch;
@@ -86,7 +110,11 @@ fn claimed_tets(body: &Body, bones: &[Bone]) -> Vec<u32> {
         for bone in bones {
             let near =
                 bone.start.min(bone.end).cmple(high).all() && bone.start.max(bone.end).cmpge(low).all();
-            if near && claim != bone.joint && passes(bone, &corners, touch) {
+            if near
+                && claim != bone.joint
+                && passes(bone, &corners, touch)
+                && mesh.tets()[tet].iter().any(|&n| owns(n, bone.joint))
+            {
                 if claim != NONE {
                     return SEVERAL;
                 }
@@ -141,12 +169,10 @@ fn release(character: &Character, rig: &NodeRig, mesh: &TetMesh, bones: &[Bone],
         let above = reach.min(MOST_OF_BONE * length(&|b| b.joint == parent && b.end_joint == Some(index)));
         let center = joint.world_from_rest.translation;
         for (claim, place) in claims.iter_mut().zip(mesh.positions()) {
-            let within = if *claim == index {
-                below
-            } else if *claim == parent {
-                above
-            } else {
-                continue;
+            let within = match *claim {
+                c if c == index => below,
+                c if c == parent => above,
+                _ => continue,
             };
             if place.as_dvec3().distance(center) < within {
                 *claim = NONE;
@@ -155,16 +181,26 @@ fn release(character: &Character, rig: &NodeRig, mesh: &TetMesh, bones: &[Bone],
     }
 }
 
+/// Releases nodes next to nodes that another joint claims: between them tets would have no room to bend.
+fn part(flesh: &Flesh<'_>, claims: &mut [u32]) {
+    let is_between = |node: usize| {
+        let others = flesh.neighbours.of(node).iter().map(|&n| claims[n as usize]);
+        claims[node] != NONE && others.into_iter().any(|c| c != NONE && c != claims[node])
+    };
+    let between: Vec<usize> = (0..claims.len()).filter(|&n| is_between(n)).collect();
+    between.iter().for_each(|&n| claims[n] = NONE);
+}
+
 /// Pins the nearest tet of its own flesh to each bone that would pin nothing.
 fn hold_every_bone(
-    character: &Character,
-    mesh: &TetMesh,
+    flesh: &Flesh<'_>,
     bones: &[Bone],
     leads: &[Vec<u32>],
     claims: &mut [u32],
     warnings: &mut Vec<String>,
 ) {
-    let joints = character.skeleton().joints();
+    let (mesh, neighbours) = (flesh.body.tets(), &flesh.neighbours);
+    let joints = flesh.character.skeleton().joints();
     let mut holds = vec![false; joints.len()];
     claims.iter().filter(|c| **c != NONE).for_each(|&c| holds[c as usize] = true);
     let (mut thin, mut loose): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
@@ -179,9 +215,12 @@ fn hold_every_bone(
             let middle = tet.iter().map(|&n| mesh.positions()[n as usize].as_dvec3()).sum::<DVec3>() / 4.0;
             own.iter().map(|b| middle.distance((b.start + b.end) / 2.0)).fold(f64::INFINITY, f64::min)
         };
-        let free = |tet: &&[u32; 4]| {
-            tet.iter().any(|&n| is_own[n as usize]) && tet.iter().all(|&n| claims[n as usize] == NONE)
+        let is_free = |node: u32| {
+            let around = neighbours.of(node as usize).iter();
+            claims[node as usize] == NONE && around.into_iter().all(|&n| claims[n as usize] == NONE)
         };
+        let free =
+            |tet: &&[u32; 4]| tet.iter().any(|&n| is_own[n as usize]) && tet.iter().all(|&n| is_free(n));
         let nearest = mesh.tets().iter().filter(free).min_by(|a, b| distance(a).total_cmp(&distance(b)));
         let name = joints[joint as usize].name.as_str();
         match nearest.copied() {
@@ -223,7 +262,7 @@ fn skin_loose_pieces(flesh: &Flesh<'_>, pins: &mut [Pin], warnings: &mut Vec<Str
         stack.push(seed as u32);
         while let Some(node) = stack.pop() {
             nodes.push(node);
-            held |= pins[node as usize] != Pin::Free;
+            held |= matches!(pins[node as usize], Pin::Bone(_));
             for &next in flesh.neighbours.of(node as usize) {
                 if piece[next as usize] == NONE {
                     piece[next as usize] = seed as u32;
