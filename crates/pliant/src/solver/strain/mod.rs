@@ -18,11 +18,15 @@
 //! layer shares a node with the one before. In consolidating iterations corners that are in a layer before count as
 //! heavier, so that what has been done in there is kept. Slabs, as in [`super::Solver`], are swept layer by layer.
 
+mod dispatch;
+mod judge;
 mod kernel;
 mod layers;
 mod pack;
 mod plain;
 mod state;
+#[cfg(test)]
+mod tests;
 mod textbook;
 
 pub use layers::layers;
@@ -38,6 +42,7 @@ use crate::body::Node;
 use crate::body::topology::NONE;
 use crate::parallel;
 use crate::simd::Path;
+use dispatch::Kernels;
 use glam::{DMat3, DVec3, Quat};
 use kernel::Kind;
 use pack::{Item, Pack, Seven};
@@ -91,6 +96,8 @@ pub struct StrainSolver {
     pack: Pack,
     tets: usize,
     layers: usize,
+    /// None: the plain code.
+    kernels: Option<Kernels>,
 }
 
 impl StrainSolver {
@@ -109,6 +116,17 @@ impl StrainSolver {
         if !path.is_available() {
             return Err(SolverError::Unavailable { path });
         }
+        Self::with_kernels(mesh, pinned, frames, order, path, dispatch::kernels(path))
+    }
+
+    fn with_kernels(
+        mesh: &TetMesh,
+        pinned: &[bool],
+        frames: Option<&[Quat]>,
+        order: Order,
+        path: Path,
+        kernels: Option<Kernels>,
+    ) -> Result<Self, SolverError> {
         let (nodes, tets) = (mesh.positions().len(), mesh.tets().len());
         if pinned.len() != nodes {
             return Err(SolverError::Count { what: "pinned flags", found: pinned.len(), expected: nodes });
@@ -142,9 +160,9 @@ impl StrainSolver {
             items.iter().map(|item| item.nodes.map(|node| new_of_old[node as usize])).collect();
         let slabs = Slabs::new(new_of_old.len(), &renumbered);
         let places = Places::new(&new_of_old, &slabs);
-        let pack = Pack::new(&items, &new_of_old, &slabs, &places, true);
+        let pack = Pack::new(&items, &new_of_old, &slabs, &places, kernels.is_none());
         let layers = items.iter().map(|item| item.layer as usize).max().unwrap_or(0);
-        Ok(Self { path, slabs: slabs.len(), places, pinned: pinned.to_vec(), pack, tets, layers })
+        Ok(Self { path, slabs: slabs.len(), places, pinned: pinned.to_vec(), pack, tets, layers, kernels })
     }
 
     /// The instructions used.
@@ -175,6 +193,11 @@ impl StrainSolver {
     /// Memory that is shared by all copies.
     pub fn bytes(&self) -> usize {
         self.places.bytes() + self.pack.bytes() + size_of_val(&self.pinned[..])
+    }
+
+    #[doc(hidden)]
+    pub fn slots(&self) -> usize {
+        self.pack.tet_at.len()
     }
 
     /// The free tets in the order in which a sweep projects them.
@@ -287,7 +310,12 @@ impl StrainSolver {
             let cut = |span, part| Span::cut(span, self, slab_of(part));
             parallel::for_each_part(0..parts, whole, cut, |part, span| {
                 let mut task = numbers.task(slab_of(part), span.multipliers);
-                plain::sweep(&mut task, kind, span.nodes);
+                match self.kernels {
+                    // SAFETY: the path was found available when the solver was made, and the tets packed for it; they are
+                    // on nodes of this slab and the next, which the span holds; the numbers are the slab's.
+                    Some(kernels) => unsafe { (kernels.sweep)(&mut task, kind, span.nodes) },
+                    None => plain::sweep(&mut task, kind, span.nodes),
+                }
             });
         }
     }
@@ -299,8 +327,12 @@ impl StrainSolver {
     pub fn residual(&self, state: &mut StrainState, nodes: &[Node]) -> f32 {
         let sum = self.judge(state, nodes, |slab, window, numbers| {
             let task = numbers.task(slab, &mut []);
-            let sums = plain::errors(&task, window);
-            Found { sum: sums.iter().sum(), finite: true }
+            let errors = match self.kernels {
+                // SAFETY: as for sweeps; the window holds the slab's nodes, the next's and more.
+                Some(kernels) => unsafe { (kernels.errors)(&task, window) },
+                None => plain::errors(&task, window),
+            };
+            Found { sum: errors.iter().sum(), finite: true }
         });
         (sum.0 / (SEVEN * self.free_tets()).max(1) as f64) as f32
     }
@@ -313,7 +345,11 @@ impl StrainSolver {
     pub fn check(&self, state: &mut StrainState, nodes: &[Node], share: f32) -> Check {
         let (flat, finite) = self.judge(state, nodes, |slab, window, numbers| {
             let task = numbers.task(slab, &mut []);
-            let flat = plain::flat(&task, window, share);
+            let flat = match self.kernels {
+                // SAFETY: as above.
+                Some(kernels) => unsafe { (kernels.flat)(&task, window, share) },
+                None => plain::flat(&task, window, share),
+            };
             // As integers, numbers without their sign are in order, and what is none is above all.
             let own = &window[..self.places.slab(slab).len()];
             let largest = own.iter().flatten().fold(0, |m: u32, x| m.max(x.to_bits() & 0x7fff_ffff));
