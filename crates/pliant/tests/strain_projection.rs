@@ -1,13 +1,13 @@
 //! What the strain solver does to nodes: geometry and mechanics.
 
-mod solver_common;
+mod strain_common;
 
 use pliant::asset::TetMesh;
 use pliant::body::{Node, bench_bend, bench_block, bench_body, rest_nodes};
 use pliant::glam::{DMat3, DVec3, Quat};
 use pliant::simd::Path;
 use pliant::solver::{Effort, Order, StrainSolver, StrainState, Textbook, layers};
-use solver_common::*;
+use strain_common::*;
 
 const SWEEP: Effort = Effort { iterations: 1, consolidating: 0, mass_gain: 10.0, volume_sweeps: 0 };
 
@@ -22,10 +22,6 @@ fn solver(mesh: &TetMesh, frames: Option<&[Quat]>, stiffness: [f32; 7]) -> (Stra
     let mut state = solver.state();
     solver.set_stiffness(&mut state, |_| stiffness);
     (solver, state)
-}
-
-fn random_frames(random: &mut Random, count: usize) -> Vec<Quat> {
-    (0..count).map(|_| random.rotation().as_quat()).collect()
 }
 
 /// A tet of random shape, not too flat, and nodes of random masses somewhat moved from it.
@@ -283,7 +279,7 @@ fn rest_lengths_scale() {
     assert!(farthest(&nodes, &start) < 1e-5);
     solver.set_scale(&mut state, |_| 1.0);
     solver.solve(&mut state, &mut nodes, sweeps(200));
-    let volume: f64 = mesh.tets().iter().map(|&tet| solver_common::volume(tet, &nodes)).sum();
+    let volume: f64 = mesh.tets().iter().map(|&tet| strain_common::volume(tet, &nodes)).sum();
     assert!((volume / mesh.volume() - 1.0).abs() < 0.01, "{volume}");
 }
 
