@@ -1,6 +1,6 @@
 //! What can be said on the command line.
 
-use crate::command::bench::{EMBED, TETS};
+use crate::command::bench::{EMBED, STRAIN, TETS};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pliant::body::Fineness;
@@ -357,26 +357,29 @@ pub(crate) struct PictureArgs {
 #[derive(Args)]
 pub(crate) struct BenchArgs {
     /// A method, `embed` (the skin from its tets) or `tets` (the tets from a skin) (default: all).
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES.into_iter().chain([EMBED, TETS])))]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES.into_iter().filter(|n| *n != STRAIN).chain([STRAIN, EMBED, TETS])))]
     pub(crate) method: Option<String>,
-    /// Sizes in vertices; of `tets` and `position`, in tets (default: 8620,24461,34594,200000; 7000,90000;
-    /// 5000,14000,90000).
+    /// Sizes in vertices; of `tets`, `position` and `strain`, in tets (default: 8620,24461,34594,200000; 7000,90000;
+    /// 5000,14000,90000; 5000,14000,90000,250000).
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = |t: &str| whole(t, 1, 20_000_000))]
     pub(crate) sizes: Option<Vec<usize>>,
-    /// Solver iterations of `position`, which is a tick's projection on a bar of tets that is bent and twisted. Stiffness
-    /// per iteration stays that of 12.
-    #[arg(long, default_value = "12", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) iterations: u32,
+    /// Solver iterations of `position` and `strain`, which are a tick's projection on a bar of tets that is bent and
+    /// twisted (default: 12; 10). Stiffness per iteration stays that of the default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) iterations: Option<u32>,
     /// Leave out the constraints of `position` that bind nodes to the bar's axis.
     #[arg(long)]
     pub(crate) no_bind: bool,
-    /// Tets for `position` in place of bars: .mesh, .meshb, .node/.ele, .msh or .veg.
+    /// Leave out the constraints of `strain` that keep volumes.
+    #[arg(long)]
+    pub(crate) no_volume: bool,
+    /// Tets for `position` and `strain` in place of bars: .mesh, .meshb, .node/.ele, .msh or .veg.
     #[arg(long, value_name = "FILE", conflicts_with = "sizes", value_parser = |p: &str| ending(p, &["mesh", "meshb", "node", "ele", "msh", "veg"]))]
     pub(crate) body: Option<PathBuf>,
     /// In place of all that: the table of the paper that `position` comes from, on the built-in characters.
-    #[arg(long, conflicts_with_all = ["method", "sizes", "iterations", "no_bind", "body", "save"])]
+    #[arg(long, conflicts_with_all = ["method", "sizes", "iterations", "no_bind", "no_volume", "body", "save"])]
     pub(crate) table: bool,
-    /// Write the bodies of `position`, at rest and bent, to a folder, for others to be measured with.
+    /// Write the bodies of `position` and `strain`, at rest and bent, to a folder, for others to be measured with.
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
     /// Machine-readable.

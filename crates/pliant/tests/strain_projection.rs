@@ -1,13 +1,13 @@
 //! What the strain solver does to nodes: geometry and mechanics.
 
-mod solver_common;
+mod strain_common;
 
 use pliant::asset::TetMesh;
 use pliant::body::{Node, bench_bend, bench_block, bench_body, rest_nodes};
 use pliant::glam::{DMat3, DVec3, Quat};
 use pliant::simd::Path;
 use pliant::solver::{Effort, Order, StrainSolver, StrainState, Textbook, layers};
-use solver_common::*;
+use strain_common::*;
 
 const SWEEP: Effort = Effort { iterations: 1, consolidating: 0, mass_gain: 10.0, volume_sweeps: 0 };
 
@@ -22,10 +22,6 @@ fn solver(mesh: &TetMesh, frames: Option<&[Quat]>, stiffness: [f32; 7]) -> (Stra
     let mut state = solver.state();
     solver.set_stiffness(&mut state, |_| stiffness);
     (solver, state)
-}
-
-fn random_frames(random: &mut Random, count: usize) -> Vec<Quat> {
-    (0..count).map(|_| random.rotation().as_quat()).collect()
 }
 
 /// A tet of random shape, not too flat, and nodes of random masses somewhat moved from it.
@@ -204,12 +200,13 @@ fn pinned_nodes_stay_whatever_their_mass() {
     assert_eq!(solver.tets(), mesh.tets().len());
 }
 
+/// Alone in the world and of any shape: soft ones take their time, since a shear fades as its columns shorten.
 #[test]
 fn an_inverted_tet_comes_back() {
     let random = &mut Random(5);
     for case in 0..60 {
         let (mesh, start) = random_tet(random);
-        for stiffness in [[0.5; 7], [1.0; 7], [0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 1.0]] {
+        for stiffness in [[0.1; 7], [0.5; 7], [1.0; 7]] {
             let (solver, mut state) = solver(&mesh, None, stiffness);
             let turn = random.rotation();
             for squeeze in [-1.0, -0.3, 0.0] {
@@ -218,11 +215,9 @@ fn an_inverted_tet_comes_back() {
                     *n = node(turn * (place(rest) * DVec3::new(1.0, 1.0, squeeze)), n[3]);
                 }
                 assert_eq!(solver.check(&mut state, &nodes, 1e-6).flat, 1);
-                solver.solve(&mut state, &mut nodes, sweeps(300));
+                solver.solve(&mut state, &mut nodes, sweeps(3000));
                 let residual = solver.residual(&mut state, &nodes);
-                // Soft ones lose a fiftieth or a tenth of their shear an iteration.
-                let most = if stiffness[3] < 0.5 { 0.1 } else { 1e-3 };
-                assert!(residual < most, "{case}, {stiffness:?}, {squeeze}: {residual} {nodes:?}");
+                assert!(residual < 0.05, "{case}, {stiffness:?}, {squeeze}: {residual} {nodes:?}");
                 assert_eq!(solver.check(&mut state, &nodes, 0.9).flat, 0);
             }
         }
@@ -284,7 +279,7 @@ fn rest_lengths_scale() {
     assert!(farthest(&nodes, &start) < 1e-5);
     solver.set_scale(&mut state, |_| 1.0);
     solver.solve(&mut state, &mut nodes, sweeps(200));
-    let volume: f64 = mesh.tets().iter().map(|&tet| solver_common::volume(tet, &nodes)).sum();
+    let volume: f64 = mesh.tets().iter().map(|&tet| strain_common::volume(tet, &nodes)).sum();
     assert!((volume / mesh.volume() - 1.0).abs() < 0.01, "{volume}");
 }
 

@@ -1,6 +1,7 @@
 //! `pliant bench`: the real path beside the plain scalar reference, in one run, best of several.
 
 mod solve;
+mod strain;
 mod table;
 
 use crate::Outcome;
@@ -20,6 +21,9 @@ use std::time::{Duration, Instant};
 /// The skin from its tets, and the tets from a skin: what is measured besides the methods.
 pub(crate) const EMBED: &str = "embed";
 pub(crate) const TETS: &str = "tets";
+
+/// The solver of strain.
+pub(crate) const STRAIN: &str = "strain";
 
 /// The rig that published figures are measured on: a character's usual bones and influences.
 const BONES: usize = 30;
@@ -44,9 +48,10 @@ const TIMES: usize = 3;
 #[derive(Serialize)]
 struct Row {
     method: &'static str,
-    /// `positions`, or `positions+normals`; of `tets`, the sample that is filled; of `position`, the body.
+    /// `positions`, or `positions+normals`; of `tets`, the sample that is filled; of `position`, the body; of
+    /// `strain`, the body, or `frames` where each tet has its own.
     output: &'static str,
-    /// Of the skin; of `position`, the body's nodes.
+    /// Of the skin; of `position` and `strain`, the body's nodes.
     vertices: usize,
     tets: Option<usize>,
     iterations: Option<u32>,
@@ -59,6 +64,9 @@ struct Row {
     scalar_ms: f64,
     ratio: f64,
     residual: Option<f64>,
+    /// Of `strain`: one constraint after another with its own gradients, as published, on one thread.
+    textbook_ms: Option<f64>,
+    textbook_ratio: Option<f64>,
     /// Of `position`: as many sweeps of each kind of constraint alone.
     stretch_ms: Option<f64>,
     bind_ms: Option<f64>,
@@ -83,6 +91,8 @@ struct Timed {
     state_hash: String,
     residual: Option<f64>,
     parts: Option<Parts>,
+    /// Of the reference alone.
+    textbook: Option<Duration>,
 }
 
 /// Best times of each kind of constraint alone.
@@ -95,7 +105,7 @@ struct Parts {
 
 impl Timed {
     fn new(best: Duration, state_hash: String) -> Self {
-        Self { best, state_hash, residual: None, parts: None }
+        Self { best, state_hash, residual: None, parts: None, textbook: None }
     }
 }
 
@@ -140,6 +150,9 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
     }
     if bench.is_asked(solve::NAME) {
         bench.solve()?;
+    }
+    if bench.is_asked(STRAIN) {
+        bench.strain()?;
     }
     if bench.is_asked(TETS) {
         for name in CHARACTERS {
@@ -253,7 +266,7 @@ impl Bench<'_> {
     }
 
     fn add(&mut self, work: &Work, threads: u16, path: Path, scalar: &Timed, timed: Timed) -> Result<()> {
-        let Timed { best, state_hash, residual, parts } = timed;
+        let Timed { best, state_hash, residual, parts, .. } = timed;
         ensure!(
             state_hash == scalar.state_hash && residual == scalar.residual,
             "{} on {path} with {threads} threads differs from the scalar reference: a bug; please report it",
@@ -261,7 +274,7 @@ impl Bench<'_> {
         );
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         let (ms, scalar_ms) = (milliseconds(best), milliseconds(scalar.best));
-        let is_per_vertex = ![TETS, solve::NAME].contains(&work.method);
+        let is_per_vertex = ![TETS, STRAIN, solve::NAME].contains(&work.method);
         let row = Row {
             method: work.method,
             output: work.output,
@@ -275,6 +288,8 @@ impl Bench<'_> {
             scalar_ms,
             ratio: scalar_ms / ms,
             residual,
+            textbook_ms: scalar.textbook.map(milliseconds),
+            textbook_ratio: scalar.textbook.map(|time| milliseconds(time) / ms),
             stretch_ms: parts.map(|p| milliseconds(p.stretch)),
             bind_ms: parts.map(|p| milliseconds(p.bind)),
             volume_ms: parts.map(|p| milliseconds(p.volume)),
@@ -285,7 +300,12 @@ impl Bench<'_> {
                 (Some(s), Some(b), Some(v), Some(r)) => {
                     format!("  stretch {s:.3} bind {b:.3} volume {v:.3} ms alone; residual {r:.5}")
                 }
-                _ => String::new(),
+                _ => match (row.textbook_ms, row.textbook_ratio, row.residual) {
+                    (Some(t), Some(ratio), Some(r)) => {
+                        format!("  textbook {t:.2} ms, ratio {ratio:.1}; residual {r:.5}")
+                    }
+                    _ => String::new(),
+                },
             };
             writeln!(
                 std::io::stdout(),

@@ -152,7 +152,7 @@ unsafe fn rows_of_tets<V: Lanes, const NODES: usize, const STEPS: usize, const F
 }
 
 #[inline(always)]
-fn add_row(sums: &mut Sums, row: &[f32; BATCH]) {
+pub(super) fn add_row(sums: &mut Sums, row: &[f32; BATCH]) {
     for lane in 0..BATCH {
         sums[lane] += f64::from(row[lane]);
     }

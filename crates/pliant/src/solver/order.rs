@@ -4,9 +4,9 @@ use crate::asset::TetMesh;
 use crate::body::topology::{Lists, NONE, neighbours};
 use std::ops::Range;
 
-/// Least number of tets in a slab. Threads share slabs: with fewer tets there is more to hand out, with more the batches
-/// of sixteen fill better.
-const SLAB_TETS: usize = 1200;
+/// Least number of tets in a slab, usually. Threads share slabs: with fewer tets there is more to hand out, with more the
+/// batches of sixteen fill better.
+pub(super) const SLAB_TETS: usize = 1200;
 
 /// Least thickness of a slab, in edges. Of slabs one edge thick every second one sees the others as they were, and the
 /// same iterations leave half as much error again; three are as good as one slab for all.
@@ -109,8 +109,8 @@ pub(super) struct Slabs {
 }
 
 impl Slabs {
-    /// Cuts nodes `0..count`, given the tets in the new order.
-    pub(super) fn new(count: usize, tets: &[[u32; 4]]) -> Self {
+    /// Cuts nodes `0..count`, given the tets in the new order and how many a slab has at least.
+    pub(super) fn new(count: usize, tets: &[[u32; 4]], least: usize) -> Self {
         let ends = |tet: &[u32; 4]| {
             let [a, b, c, d] = *tet;
             (a.min(b).min(c).min(d), a.max(b).max(c).max(d))
@@ -125,7 +125,7 @@ impl Slabs {
             reach[node + 1] = reach[node + 1].max(reach[node]).max(node as u32 + 1);
         }
         let levels_on = |node: u32| (0..SLAB_LEVELS).fold(node, |node, _| reach[node as usize]) as usize;
-        let most = (tets.len() / SLAB_TETS).max(1);
+        let most = (tets.len() / least).max(1);
         // As many even ones as odd ones, and of either as many for one of two threads as for the other.
         let slabs = if most >= 4 { most / 4 * 4 } else { most };
         let mut bounds = vec![0];

@@ -37,7 +37,7 @@ fn star(rings: usize, around: usize) -> TetMesh {
     TetMesh::new(positions, tets).expect("sound")
 }
 
-fn meshes() -> Vec<(&'static str, TetMesh)> {
+pub(super) fn meshes() -> Vec<(&'static str, TetMesh)> {
     let block = |cells: [usize; 3]| {
         let high = DVec3::from_array(cells.map(|n| n as f64));
         bench_block(cells, DVec3::ZERO, high).expect("sound")

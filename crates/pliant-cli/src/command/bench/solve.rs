@@ -32,10 +32,10 @@ const MOST_BEND: f64 = 2.0;
 const LENGTH: f64 = 4.0;
 
 /// What a tick starts from.
-struct Bar {
-    name: &'static str,
-    mesh: TetMesh,
-    bent: Vec<Node>,
+pub(super) struct Bar {
+    pub(super) name: &'static str,
+    pub(super) mesh: TetMesh,
+    pub(super) bent: Vec<Node>,
     /// The point on the bar's axis that each node is bound to, and its distance from it.
     binds: Vec<[f32; 4]>,
 }
@@ -99,22 +99,31 @@ impl Bar {
 }
 
 impl Bench<'_> {
-    /// Bars of every size, or the body of a file.
     pub(super) fn solve(&mut self) -> Result<()> {
-        if let Some(path) = &self.args.body {
-            return self.solve_bar(&Bar::read(path)?);
+        self.bars(&BODIES, Self::solve_bar)
+    }
+
+    /// Some work on bars of every size, or on the body of a file.
+    pub(super) fn bars(
+        &mut self,
+        usual: &[usize],
+        mut work: impl FnMut(&mut Self, &Bar) -> Result<()>,
+    ) -> Result<()> {
+        let args = self.args;
+        let mut each = |bar: &Bar| {
+            if let Some(folder) = &args.save {
+                bar.save(folder).with_context(|| folder.display().to_string())?;
+            }
+            work(self, bar)
+        };
+        if let Some(path) = &args.body {
+            return each(&Bar::read(path)?);
         }
-        for &tets in self.args.sizes.as_deref().unwrap_or(&BODIES) {
-            self.solve_bar(&Bar::of(tets)?)?;
-        }
-        Ok(())
+        args.sizes.as_deref().unwrap_or(usual).iter().try_for_each(|&tets| each(&Bar::of(tets)?))
     }
 
     fn solve_bar(&mut self, bar: &Bar) -> Result<()> {
-        if let Some(folder) = &self.args.save {
-            bar.save(folder).with_context(|| folder.display().to_string())?;
-        }
-        let iterations = self.args.iterations;
+        let iterations = self.args.iterations.unwrap_or(USUAL_ITERATIONS);
         let work = Work {
             method: NAME,
             output: bar.name,
@@ -150,5 +159,6 @@ fn tick(bar: &Bar, binds: &[[f32; 4]], iterations: u32, path: Path) -> Result<Ti
         state_hash: hasher.hex(),
         residual: Some(solver.residual(&mut state, &nodes).into()),
         parts: Some(Parts { stretch, bind: bind_alone, volume }),
+        textbook: None,
     })
 }

@@ -1,7 +1,16 @@
-//! The kernels, written once for every register width.
+//! The kernel that moves nodes, written once for every register width. Operation by operation it does what `plain` does.
+#![cfg_attr(
+    not(any(test, target_arch = "x86_64")),
+    allow(dead_code, reason = "machines without wide registers use none of it")
+)]
 
-use super::super::pack::{Offsets, Row};
+use super::super::pack::{BATCH, Offsets, Row};
+use super::super::{DIRECTION_FLOOR, NO_STIFFNESS};
+use super::LIMIT;
 use super::pack::{Columns, Seven};
+use crate::body::Node;
+use crate::simd::vectors::{add, cross, dot, scale, sub};
+use crate::simd::{Lanes, gather_rows, scatter_rows};
 
 /// What a sweep projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,16 +23,294 @@ pub(super) enum Kind {
     Volume,
 }
 
-/// The tets of a slab.
+/// The tets of a slab, batch by batch.
 pub(super) struct Task<'a> {
     pub plain: &'a [[u32; 4]],
+    /// Four rows a batch.
     pub offsets: &'a [Offsets],
     pub columns: &'a [Columns],
     pub finished: &'a [Row],
+    /// Or compliances, where there are multipliers.
     pub stiffness: &'a [Seven],
+    /// Which of them a batch reads.
     pub block_of: &'a [u32],
     /// Empty: stiffness. Else compliance.
     pub multipliers: &'a mut [Seven],
     /// What inverse masses of corners in finished layers are multiplied with while consolidating.
     pub lighter: f32,
+}
+
+/// Projects a task's tets on the nodes of its window.
+///
+/// # Safety
+/// The machine must have the kernel's instructions, the task be packed for kernels, its slices have as many batches each
+/// and its offsets be within the window.
+pub(super) type Sweep = unsafe fn(task: &mut Task<'_>, kind: Kind, nodes: &mut [Node]);
+
+#[inline(always)]
+pub(super) unsafe fn sweep<V: Lanes>(task: &mut Task<'_>, kind: Kind, nodes: &mut [Node]) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        match (kind, task.multipliers.is_empty()) {
+            (Kind::All, true) => batches::<V, false, false, false>(task, nodes),
+            (Kind::All, false) => batches::<V, true, false, false>(task, nodes),
+            (Kind::Consolidating, true) => batches::<V, false, true, false>(task, nodes),
+            (Kind::Consolidating, false) => batches::<V, true, true, false>(task, nodes),
+            (Kind::Volume, true) => batches::<V, false, false, true>(task, nodes),
+            (Kind::Volume, false) => batches::<V, true, false, true>(task, nodes),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn batches<V: Lanes, const COMPLIANT: bool, const CONSOLIDATING: bool, const VOLUME: bool>(
+    task: &mut Task<'_>,
+    nodes: &mut [Node],
+) {
+    let nodes = nodes.as_mut_ptr().cast::<f32>();
+    for batch in 0..task.columns.len() {
+        for lane in (0..BATCH).step_by(V::WIDTH) {
+            // SAFETY: lanes are multiples of the width below sixteen; the caller's promise.
+            unsafe {
+                let offsets = task.offsets.as_ptr().add(4 * batch).cast::<u32>().add(lane);
+                let columns = task.columns.as_ptr().add(batch).cast::<f32>().add(lane);
+                let finished = task.finished.as_ptr().add(batch).cast::<f32>().add(lane);
+                let block = *task.block_of.get_unchecked(batch) as usize;
+                let stiffness = task.stiffness.as_ptr().add(block).cast::<f32>().add(lane);
+                let multipliers = match COMPLIANT {
+                    true => task.multipliers.as_mut_ptr().add(batch).cast::<f32>().add(lane),
+                    false => std::ptr::null_mut(),
+                };
+                let material = Material::<COMPLIANT> { stiffness, multipliers };
+                let n0 = gather_rows::<V>(nodes, offsets);
+                let n1 = gather_rows::<V>(nodes, offsets.add(BATCH));
+                let n2 = gather_rows::<V>(nodes, offsets.add(2 * BATCH));
+                let n3 = gather_rows::<V>(nodes, offsets.add(3 * BATCH));
+                let (mut w0, mut w1, mut w2, mut w3) = (n0[3], n1[3], n2[3], n3[3]);
+                if CONSOLIDATING {
+                    let (mut flags, lighter) = (V::load(finished), V::splat(task.lighter));
+                    (w0, flags) = heavier(w0, flags, 8.0, lighter);
+                    (w1, flags) = heavier(w1, flags, 4.0, lighter);
+                    (w2, flags) = heavier(w2, flags, 2.0, lighter);
+                    (w3, _) = heavier(w3, flags, 1.0, lighter);
+                }
+                let (p0, p1, p2, p3) = (xyz(n0), xyz(n1), xyz(n2), xyz(n3));
+                let mut tet = Tet::new([p0, p1, p2, p3], [w0, w1, w2, w3], columns);
+                if !VOLUME {
+                    tet.stretch::<0, COMPLIANT>(material);
+                    tet.stretch::<1, COMPLIANT>(material);
+                    tet.stretch::<2, COMPLIANT>(material);
+                    tet.shear::<0, 1, 3, COMPLIANT>(material);
+                    tet.shear::<0, 2, 4, COMPLIANT>(material);
+                    tet.shear::<1, 2, 5, COMPLIANT>(material);
+                }
+                tet.volume(material);
+                let (u1, u2, u3) = (tet.moves(columns, 0), tet.moves(columns, 1), tet.moves(columns, 2));
+                put(sub(p0, scale(add(add(u1, u2), u3), w0)), n0[3], nodes, offsets);
+                put(add(p1, scale(u1, w1)), n1[3], nodes, offsets.add(BATCH));
+                put(add(p2, scale(u2, w2)), n2[3], nodes, offsets.add(2 * BATCH));
+                put(add(p3, scale(u3, w3)), n3[3], nodes, offsets.add(3 * BATCH));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn xyz<V: Copy>([x, y, z, _]: [V; 4]) -> [V; 3] {
+    [x, y, z]
+}
+
+#[inline(always)]
+unsafe fn put<V: Lanes>([x, y, z]: [V; 3], w: V, nodes: *mut f32, offsets: *const u32) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { scatter_rows([x, y, z, w], nodes, offsets) }
+}
+
+/// The inverse mass of a corner, times `lighter` where its flag is set, and the flags below.
+#[inline(always)]
+unsafe fn heavier<V: Lanes>(w: V, flags: V, flag: f32, lighter: V) -> (V, V) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        let flag = V::splat(flag);
+        let is_set = flags.ge(flag);
+        (V::select(is_set, w.mul(lighter), w), V::select(is_set, flags.sub(flag), flags))
+    }
+}
+
+/// The seven numbers of some lanes, a row apart, and their multipliers.
+#[derive(Clone, Copy)]
+struct Material<const COMPLIANT: bool> {
+    stiffness: *const f32,
+    multipliers: *mut f32,
+}
+
+impl<const COMPLIANT: bool> Material<COMPLIANT> {
+    /// What to add to the multiplier of constraint `k`, divided by `length` where there is one.
+    #[inline(always)]
+    unsafe fn step<V: Lanes>(self, k: usize, short: V, length: Option<V>, over: V) -> V {
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            let stiffness = V::load(self.stiffness.add(k * BATCH));
+            if !COMPLIANT {
+                let over = match length {
+                    Some(length) => length.mul(over),
+                    None => over,
+                };
+                return stiffness.mul(short).div(over);
+            }
+            let multiplier = self.multipliers.add(k * BATCH);
+            let before = V::load(multiplier);
+            let over = over.add(stiffness);
+            let over = match length {
+                Some(length) => length.mul(over),
+                None => over,
+            };
+            let step = short.sub(stiffness.mul(before)).div(over);
+            let step = V::select(stiffness.ge(V::splat(NO_STIFFNESS)), V::splat(0.0), step);
+            let added = match length {
+                Some(length) => step.mul(length),
+                None => step,
+            };
+            before.add(added).store(multiplier);
+            step
+        }
+    }
+}
+
+/// Tets as their constraints see them, one a lane.
+struct Tet<V> {
+    /// The columns of `F Q`.
+    f: [[V; 3]; 3],
+    /// What is to be added to the nodes: `dp_k = w_k sum_i c_i[k] L_i`.
+    pull: [[V; 3]; 3],
+    m: [[V; 3]; 3],
+    least: V,
+}
+
+impl<V: Lanes> Tet<V> {
+    #[inline(always)]
+    unsafe fn new([p0, p1, p2, p3]: [[V; 3]; 4], [w0, w1, w2, w3]: [V; 4], columns: *const f32) -> Self {
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            let (a, b, d) = (sub(p1, p0), sub(p2, p0), sub(p3, p0));
+            let (c0, c1, c2) = (column::<V>(columns, 0), column::<V>(columns, 1), column::<V>(columns, 2));
+            let f0 = add(add(scale(a, c0[0]), scale(b, c0[1])), scale(d, c0[2]));
+            let f1 = add(add(scale(a, c1[0]), scale(b, c1[1])), scale(d, c1[2]));
+            let f2 = add(add(scale(a, c2[0]), scale(b, c2[1])), scale(d, c2[2]));
+            let (s0, s1, s2) = (sum(c0), sum(c1), sum(c2));
+            let wc0 = [w1.mul(c0[0]), w2.mul(c0[1]), w3.mul(c0[2])];
+            let wc1 = [w1.mul(c1[0]), w2.mul(c1[1]), w3.mul(c1[2])];
+            let wc2 = [w1.mul(c2[0]), w2.mul(c2[1]), w3.mul(c2[2])];
+            let (ws0, ws1, ws2) = (w0.mul(s0), w0.mul(s1), w0.mul(s2));
+            let m00 = dot(wc0, c0).add(ws0.mul(s0));
+            let m01 = dot(wc0, c1).add(ws0.mul(s1));
+            let m02 = dot(wc0, c2).add(ws0.mul(s2));
+            let m11 = dot(wc1, c1).add(ws1.mul(s1));
+            let m12 = dot(wc1, c2).add(ws1.mul(s2));
+            let m22 = dot(wc2, c2).add(ws2.mul(s2));
+            let zero = V::splat(0.0);
+            let least = w0.add(w1).add(w2).add(w3).mul(V::load(columns.add(9 * BATCH)));
+            let least = V::select(zero.ge(least), V::splat(1.0), least);
+            Self {
+                f: [f0, f1, f2],
+                pull: [[zero; 3]; 3],
+                m: [[m00, m01, m02], [m01, m11, m12], [m02, m12, m22]],
+                least,
+            }
+        }
+    }
+
+    /// `C = |f_i| - 1`
+    #[inline(always)]
+    unsafe fn stretch<const I: usize, const COMPLIANT: bool>(&mut self, material: Material<COMPLIANT>) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            let floor = V::splat(DIRECTION_FLOOR);
+            let square = dot(self.f[I], self.f[I]);
+            let has_none = V::splat(DIRECTION_FLOOR * DIRECTION_FLOOR).ge(square);
+            self.f[I][I] = V::select(has_none, floor, self.f[I][I]);
+            let f = self.f[I];
+            let length = square.sqrt().max(floor);
+            let short = V::splat(1.0).sub(length);
+            let step = material.step(I, short, Some(length), self.m[I][I].add(self.least));
+            self.pull[I] = scale(f, step);
+            self.f[0] = add(self.f[0], scale(f, step.mul(self.m[I][0])));
+            self.f[1] = add(self.f[1], scale(f, step.mul(self.m[I][1])));
+            self.f[2] = add(self.f[2], scale(f, step.mul(self.m[I][2])));
+        }
+    }
+
+    /// `C = f_i . f_j`
+    #[inline(always)]
+    unsafe fn shear<const I: usize, const J: usize, const K: usize, const COMPLIANT: bool>(
+        &mut self,
+        material: Material<COMPLIANT>,
+    ) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            let (a, b) = (self.f[I], self.f[J]);
+            let value = dot(a, b);
+            let both = self.m[I][J].mul(value);
+            let first = self.m[I][I].mul(dot(b, b)).add(both.add(both));
+            let over = first.add(self.m[J][J].mul(dot(a, a))).add(self.least);
+            let step = material.step(K, V::splat(0.0).sub(value), None, over);
+            self.pull[I] = add(self.pull[I], scale(b, step));
+            self.pull[J] = add(self.pull[J], scale(a, step));
+            let (x, y) = (step.mul(self.m[I][0]), step.mul(self.m[J][0]));
+            self.f[0] = add(self.f[0], add(scale(b, x), scale(a, y)));
+            let (x, y) = (step.mul(self.m[I][1]), step.mul(self.m[J][1]));
+            self.f[1] = add(self.f[1], add(scale(b, x), scale(a, y)));
+            let (x, y) = (step.mul(self.m[I][2]), step.mul(self.m[J][2]));
+            self.f[2] = add(self.f[2], add(scale(b, x), scale(a, y)));
+        }
+    }
+
+    /// `C = det F - 1`
+    #[inline(always)]
+    unsafe fn volume<const COMPLIANT: bool>(&mut self, material: Material<COMPLIANT>) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            let [a, b, c] = self.f;
+            let (g0, g1, g2) = (cross(b, c), cross(c, a), cross(a, b));
+            let short = V::splat(1.0).sub(dot(a, g0));
+            let own = self.m[0][0].mul(dot(g0, g0)).add(self.m[1][1].mul(dot(g1, g1)));
+            let own = own.add(self.m[2][2].mul(dot(g2, g2)));
+            let mixed = self.m[0][1].mul(dot(g0, g1)).add(self.m[0][2].mul(dot(g0, g2)));
+            let mixed = mixed.add(self.m[1][2].mul(dot(g1, g2)));
+            let over = own.add(mixed.add(mixed)).add(self.least);
+            let over = short.mul(short).mul(self.least.mul(V::splat(LIMIT))).max(over);
+            let step = material.step(6, short, None, over);
+            self.pull[0] = add(self.pull[0], scale(g0, step));
+            self.pull[1] = add(self.pull[1], scale(g1, step));
+            self.pull[2] = add(self.pull[2], scale(g2, step));
+        }
+    }
+
+    /// `sum_i c_i[k] L_i`
+    #[inline(always)]
+    unsafe fn moves(&self, columns: *const f32, k: usize) -> [V; 3] {
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            let c0 = V::load(columns.add(k * BATCH));
+            let c1 = V::load(columns.add((3 + k) * BATCH));
+            let c2 = V::load(columns.add((6 + k) * BATCH));
+            add(add(scale(self.pull[0], c0), scale(self.pull[1], c1)), scale(self.pull[2], c2))
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn sum<V: Lanes>([x, y, z]: [V; 3]) -> V {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { x.add(y).add(z) }
+}
+
+/// Column `i` of `Dm^-1 Q`.
+#[inline(always)]
+pub(super) unsafe fn column<V: Lanes>(columns: *const f32, i: usize) -> [V; 3] {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        let first = columns.add(3 * i * BATCH);
+        [V::load(first), V::load(first.add(BATCH)), V::load(first.add(2 * BATCH))]
+    }
 }

@@ -18,18 +18,22 @@
 //! layer shares a node with the one before. In consolidating iterations corners that are in a layer before count as
 //! heavier, so that what has been done in there is kept. Slabs, as in [`super::Solver`], are swept layer by layer.
 
+mod dispatch;
+mod judge;
 mod kernel;
 mod layers;
 mod pack;
 mod plain;
 mod state;
+#[cfg(test)]
+mod tests;
 mod textbook;
 
 pub use layers::layers;
 pub use state::StrainState;
 pub use textbook::Textbook;
 
-use super::order::{Slabs, renumbering};
+use super::order::{SLAB_TETS, Slabs, renumbering};
 use super::pack::{BATCH, Places};
 use super::state::Found;
 use super::{Check, SolverError};
@@ -38,6 +42,7 @@ use crate::body::Node;
 use crate::body::topology::NONE;
 use crate::parallel;
 use crate::simd::Path;
+use dispatch::Kernels;
 use glam::{DMat3, DVec3, Quat};
 use kernel::Kind;
 use pack::{Item, Pack, Seven};
@@ -50,6 +55,10 @@ const REGULAR: f64 = 0.02;
 /// How far a tet may move for its volume, as the denominator's least number: `C^2` times this of what [`REGULAR`] adds is
 /// `C^2 w/l^2`, a step of an edge.
 const LIMIT: f32 = 50.0;
+
+/// Least number of tets in a slab of a body that has more than four such: layers are thin, and of 1200 tets in 8 layers a
+/// fifth of the lanes would idle; of twice as many a twelfth do.
+const LAYERED_SLAB: usize = 2400;
 
 /// Columns of the shear constraints.
 const SHEARS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
@@ -91,6 +100,8 @@ pub struct StrainSolver {
     pack: Pack,
     tets: usize,
     layers: usize,
+    /// None: the plain code.
+    kernels: Option<Kernels>,
 }
 
 impl StrainSolver {
@@ -109,6 +120,17 @@ impl StrainSolver {
         if !path.is_available() {
             return Err(SolverError::Unavailable { path });
         }
+        Self::with_kernels(mesh, pinned, frames, order, path, dispatch::kernels(path))
+    }
+
+    fn with_kernels(
+        mesh: &TetMesh,
+        pinned: &[bool],
+        frames: Option<&[Quat]>,
+        order: Order,
+        path: Path,
+        kernels: Option<Kernels>,
+    ) -> Result<Self, SolverError> {
         let (nodes, tets) = (mesh.positions().len(), mesh.tets().len());
         if pinned.len() != nodes {
             return Err(SolverError::Count { what: "pinned flags", found: pinned.len(), expected: nodes });
@@ -140,11 +162,12 @@ impl StrainSolver {
         let new_of_old = renumbering(mesh);
         let renumbered: Vec<[u32; 4]> =
             items.iter().map(|item| item.nodes.map(|node| new_of_old[node as usize])).collect();
-        let slabs = Slabs::new(new_of_old.len(), &renumbered);
+        let least = if items.len() >= 4 * LAYERED_SLAB { LAYERED_SLAB } else { SLAB_TETS };
+        let slabs = Slabs::new(new_of_old.len(), &renumbered, least);
         let places = Places::new(&new_of_old, &slabs);
-        let pack = Pack::new(&items, &new_of_old, &slabs, &places, true);
+        let pack = Pack::new(&items, &new_of_old, &slabs, &places, kernels.is_none());
         let layers = items.iter().map(|item| item.layer as usize).max().unwrap_or(0);
-        Ok(Self { path, slabs: slabs.len(), places, pinned: pinned.to_vec(), pack, tets, layers })
+        Ok(Self { path, slabs: slabs.len(), places, pinned: pinned.to_vec(), pack, tets, layers, kernels })
     }
 
     /// The instructions used.
@@ -287,7 +310,12 @@ impl StrainSolver {
             let cut = |span, part| Span::cut(span, self, slab_of(part));
             parallel::for_each_part(0..parts, whole, cut, |part, span| {
                 let mut task = numbers.task(slab_of(part), span.multipliers);
-                plain::sweep(&mut task, kind, span.nodes);
+                match self.kernels {
+                    // SAFETY: the path was found available when the solver was made, and the tets packed for it; they are
+                    // on nodes of this slab and the next, which the span holds; the numbers are the slab's.
+                    Some(kernels) => unsafe { (kernels.sweep)(&mut task, kind, span.nodes) },
+                    None => plain::sweep(&mut task, kind, span.nodes),
+                }
             });
         }
     }
@@ -299,8 +327,12 @@ impl StrainSolver {
     pub fn residual(&self, state: &mut StrainState, nodes: &[Node]) -> f32 {
         let sum = self.judge(state, nodes, |slab, window, numbers| {
             let task = numbers.task(slab, &mut []);
-            let sums = plain::errors(&task, window);
-            Found { sum: sums.iter().sum(), finite: true }
+            let errors = match self.kernels {
+                // SAFETY: as for sweeps; the window holds the slab's nodes, the next's and more.
+                Some(kernels) => unsafe { (kernels.errors)(&task, window) },
+                None => plain::errors(&task, window),
+            };
+            Found { sum: errors.iter().sum(), finite: true }
         });
         (sum.0 / (SEVEN * self.free_tets()).max(1) as f64) as f32
     }
@@ -313,7 +345,11 @@ impl StrainSolver {
     pub fn check(&self, state: &mut StrainState, nodes: &[Node], share: f32) -> Check {
         let (flat, finite) = self.judge(state, nodes, |slab, window, numbers| {
             let task = numbers.task(slab, &mut []);
-            let flat = plain::flat(&task, window, share);
+            let flat = match self.kernels {
+                // SAFETY: as above.
+                Some(kernels) => unsafe { (kernels.flat)(&task, window, share) },
+                None => plain::flat(&task, window, share),
+            };
             // As integers, numbers without their sign are in order, and what is none is above all.
             let own = &window[..self.places.slab(slab).len()];
             let largest = own.iter().flatten().fold(0, |m: u32, x| m.max(x.to_bits() & 0x7fff_ffff));
