@@ -24,8 +24,8 @@ const PACE: usize = 4;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RetargetError {
-    /// No joint of one skeleton is known in the other.
-    #[error("no joint of the motion belongs to a joint of the character")]
+    /// Too few joints of one skeleton are known in the other.
+    #[error("too few joints of the motion are known to belong to joints of the character")]
     NothingInCommon,
     /// Numbers that make no clip.
     #[error(transparent)]
@@ -52,13 +52,14 @@ pub fn retarget(
     to: &Named<'_>,
     mapping: &Mapping,
 ) -> Result<Retargeted, RetargetError> {
-    if mapping.links.is_empty() {
+    if !mapping.is_enough(from.skeleton, to.skeleton) {
         return Err(RetargetError::NothingInCommon);
     }
     let recording = Recording::new(from.skeleton, clip);
     let plan = Plan::new(&recording, to.skeleton, mapping);
     let clip = plan.clip(clip.name().to_owned())?;
-    let unused = mapping.unused(from, |joint| recording.moves(joint));
+    let mut unused = mapping.unused(from.skeleton);
+    unused.retain(|&joint| recording.moves(joint));
     Ok(Retargeted { clip, skipped: recording.skipped, scale: plan.scale, unused })
 }
 
@@ -273,6 +274,7 @@ impl<'a> Plan<'a> {
         }
         let hips = mapping.from.joint(Role::Hips).zip(mapping.to.joint(Role::Hips));
         let highest = order.iter().find_map(|&j| mapping.links.iter().find(|l| l.to == j));
+        let is_root = |j: u32| recording.skeleton.joints()[j as usize].parent.is_none();
         let mut plan = Self {
             recording,
             to,
@@ -283,7 +285,8 @@ impl<'a> Plan<'a> {
             aligned,
             carriers,
             order,
-            root: hips.or(highest.map(|l| (l.from, l.to))),
+            // What carries no body moves nothing along unless it is all that the recording has.
+            root: hips.or(highest.filter(|l| is_root(l.from)).map(|l| (l.from, l.to))),
             soles: soles(&from, &stance, from_facing * DVec3::Y),
             ups,
             floor: None,
