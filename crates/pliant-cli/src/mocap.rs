@@ -70,7 +70,7 @@ impl<'a> Mocap<'a> {
         };
         let (from, to) = (Named::new(own), Named::with_bones(skeleton, &input.bones));
         let mapping = Mapping::find(&from, &to, &wishes);
-        let done = match retarget(&from, clip, &to, &mapping) {
+        let done = match retarget(&from, clip, &input.character, &mapping) {
             Err(error @ RetargetError::NothingInCommon) => bail!(
                 "{}: {error}; say which by --map: the motion has {}, the character {}",
                 named(),
