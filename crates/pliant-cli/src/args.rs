@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 use crate::command::bench::{EMBED, STRAIN, TETS};
+use crate::load;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pliant::body::Fineness;
@@ -52,7 +53,10 @@ pub(crate) enum Command {
     #[command(after_help = "Example: pliant sample octopus --vertices 20000 -o octopus.glb")]
     Sample(SampleArgs),
     /// Say what is in a file, and what will not work, before anything runs.
-    #[command(after_help = "Example: pliant inspect character.glb --json")]
+    #[command(after_help = "\
+Examples:
+  pliant inspect character.glb --json
+  pliant inspect character.glb --motion walk.bvh")]
     Inspect(InspectArgs),
     /// Deform a character through a motion and write the result.
     #[command(after_help = "\
@@ -63,12 +67,14 @@ Examples:
   pliant bake character.glb --config soft.toml --preset muscle -o soft.glb
   pliant bake body.obj --skeleton body.mhskel --weights-file body.mhw -o body.glb
   pliant bake elephant.obj --skeleton elephant.tgf --motion elephant-anim.dmat -o elephant.glb
+  pliant bake character.glb --motion walk.bvh --start 1 --end 3 -o walk.glb
   pliant bake walk.bvh -o walk.glb")]
     Bake(BakeArgs),
     /// Render a still of a character.
     #[command(after_help = "\
 Examples:
   pliant picture character.glb --clip 0 --time 0.5 --view side --heat stretch -o p.png
+  pliant picture character.glb --motion walk.bvh --time 50% -o walk.png
   pliant picture character.glb --show tets --cut x=0.4 -o inside.png
   pliant picture character.glb --method position --clip 0 --time 50% --show tets -o moved.png")]
     Picture(PictureArgs),
@@ -119,6 +125,13 @@ pub(crate) struct InputArgs {
     /// Motion: a .bvh of any skeleton (motion capture), or for an OBJ a .dmat of bone transforms, 30 frames a second.
     #[arg(long, value_name = "FILE", value_parser = |p: &str| ending(p, &["bvh", "dmat"]))]
     pub(crate) motion: Option<PathBuf>,
+    /// Which joint of a .bvh moves which of the character's, where names do not tell: lines
+    /// "joint of the motion" = "joint of the character", "" for none.
+    #[arg(long, value_name = "MAP.toml", requires = "motion", value_parser = |p: &str| ending(p, &["toml"]))]
+    pub(crate) map: Option<PathBuf>,
+    /// How fast --motion is played: 2 is twice as fast.
+    #[arg(long, value_name = "N", requires = "motion", allow_negative_numbers = true, value_parser = |t: &str| number(t, 1e-3, 1e3))]
+    pub(crate) speed: Option<f64>,
 }
 
 /// Where skin weights come from.
@@ -168,6 +181,9 @@ pub(crate) struct SettingsArgs {
     /// Tissue of the whole body; regions of --config still count.
     #[arg(long, value_enum, value_name = "TISSUE")]
     pub(crate) preset: Option<PresetArg>,
+    /// Metres that one unit of the character is long (default: 1; of OBJ and BVH what makes a human body 1.7 m tall).
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = |t: &str| number(t, 1e-6, 1e6))]
+    pub(crate) metres_per_unit: Option<f64>,
 }
 
 /// Tissues that people know.
@@ -251,10 +267,10 @@ pub(crate) struct BakeArgs {
     /// which a cycle is a whole number of frames; a file without motion is written as ever.
     #[arg(long = "loop", conflicts_with_all = ["start", "end", "rest"])]
     pub(crate) cycle: bool,
-    /// Start, in seconds of the clip. Soft flesh still moves from the clip's start on: frames are those of the whole clip.
+    /// Start, in seconds of the clip (of --motion, as recorded). Soft flesh still moves from the clip's start on: frames are those of the whole clip.
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = |t: &str| number(t, 0.0, 1e9))]
     pub(crate) start: Option<f64>,
-    /// End, in seconds of the clip.
+    /// End, in seconds of the clip (of --motion, as recorded).
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = |t: &str| number(t, 0.0, 1e9))]
     pub(crate) end: Option<f64>,
     /// The rest pose alone.
@@ -402,8 +418,14 @@ impl Command {
 impl InputArgs {
     fn misuse(&self) -> Option<String> {
         let computed = self.weights.is_some_and(|w| w != WeightsArg::File);
-        (computed && self.weights_file.is_some())
-            .then(|| "--weights-file goes with --weights file, or without --weights".to_owned())
+        if computed && self.weights_file.is_some() {
+            return Some("--weights-file goes with --weights file, or without --weights".to_owned());
+        }
+        let is_recording = self.motion.as_ref().is_some_and(|file| load::extension(file) == "bvh");
+        if self.motion.is_some() && !is_recording && self.skeleton.is_none() {
+            return Some("--motion with a .dmat goes with --skeleton".to_owned());
+        }
+        (self.map.is_some() && !is_recording).then(|| "--map goes with --motion and a .bvh".to_owned())
     }
 }
 

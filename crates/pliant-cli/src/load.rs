@@ -2,7 +2,7 @@
 
 use crate::args::{Common, InputArgs};
 use crate::flesh::{self, FROM_FILE, Fleshed};
-use crate::mocap::Mocap;
+use crate::mocap::{Mapped, Mocap};
 use crate::motion::DEFAULT_FPS;
 use crate::terminal::say;
 use anyhow::{Context, Result, anyhow, bail};
@@ -62,8 +62,12 @@ pub(crate) struct Input {
     pub(crate) warnings: Vec<Warning>,
     /// Soft regions that the file describes.
     pub(crate) regions: Vec<Region>,
-    /// The clip that `--motion` gives.
-    pub(crate) motion: Option<usize>,
+    /// The clip that `--motion` gives, and how it came about.
+    pub(crate) motion: Option<(usize, Mapped)>,
+    /// Joints that the file says are bones of a human body.
+    pub(crate) bones: Vec<(u32, String)>,
+    /// Whether the file's units may be anything.
+    pub(crate) is_unitless: bool,
     /// What is painted on the skin and can be had from the document, by name.
     pub(crate) paintable: Vec<String>,
 }
@@ -73,9 +77,11 @@ impl Input {
         let mocap = Mocap::read(args)?;
         let mut input = Self::of(args, common)?;
         if let Some(mocap) = mocap {
-            let clip = mocap.onto(&input.character, &mut input.warnings)?;
+            let (clip, about) = mocap.onto(&input)?;
+            input.warnings.extend(mocap.warnings().iter().cloned().chain(about.warnings()));
+            input.motion = Some((input.character.clips().len(), about));
+            input.document.add_clip(input.character.skeleton(), &clip)?;
             let mut raw = input.character.into_raw();
-            input.motion = Some(raw.clips.len());
             raw.clips.push(clip);
             input.character = Character::new(raw)?;
         }
@@ -111,11 +117,14 @@ impl Input {
                 let has_weights = loaded.summary.influences_max > 0;
                 let fleshed = flesh::weigh(loaded.character, has_weights, args, common, &mut warnings)?;
                 let input = Self::new(name, fleshed, loaded.document, Box::new(files), warnings);
-                Ok(Self { regions: loaded.regions, paintable: loaded.summary.painted, ..input })
+                let (regions, paintable) = (loaded.regions, loaded.summary.painted);
+                Ok(Self { regions, paintable, bones: loaded.bones, ..input })
             }
             Format::Bvh => {
                 let rigged = bvh::read(&bytes(path)?).and_then(bvh::stick_character).with_context(named)?;
-                Self::from_character(rigged.character, name, rigged.warnings, true, args, common)
+                let input =
+                    Self::from_character(rigged.character, name, rigged.warnings, true, args, common)?;
+                Ok(Self { is_unitless: true, ..input })
             }
             Format::Obj => {
                 let Some(skeleton) = &args.skeleton else {
@@ -126,7 +135,9 @@ impl Input {
                 };
                 let rigged = rig_obj(args, skeleton)?;
                 let has_weights = args.weights_file.is_some();
-                Self::from_character(rigged.character, name, rigged.warnings, has_weights, args, common)
+                let Rigged { character, warnings } = rigged;
+                let input = Self::from_character(character, name, warnings, has_weights, args, common)?;
+                Ok(Self { is_unitless: true, ..input })
             }
         }
     }
@@ -167,7 +178,20 @@ impl Input {
     ) -> Self {
         let Fleshed { character, weights, tets } = fleshed;
         let (regions, paintable) = (vec![], vec![]);
-        Self { name, character, weights, tets, document, files, warnings, regions, motion: None, paintable }
+        Self {
+            name,
+            character,
+            weights,
+            tets,
+            document,
+            files,
+            warnings,
+            regions,
+            motion: None,
+            bones: vec![],
+            is_unitless: false,
+            paintable,
+        }
     }
 
     /// Puts more paint on the character.
@@ -190,7 +214,7 @@ fn rig_obj(args: &InputArgs, skeleton: &Path) -> Result<Rigged> {
     if let Some(file) = args.motion.as_ref().filter(|file| extension(file) == "dmat") {
         let clip = rigging::dmat::read_clip(&bytes(file)?, &rig, DEFAULT_FPS)
             .with_context(|| file.display().to_string())?;
-        rig.clips.insert(0, clip);
+        rig.clips.insert(0, clip.sped(args.speed.unwrap_or(1.0))?);
     }
     let weights = args
         .weights_file
@@ -213,7 +237,8 @@ pub(crate) fn warn(warnings: &[Warning], common: &Common) {
 impl InputArgs {
     /// Refuses to write over what was read: the rig, once baked, could not be had back.
     pub(crate) fn check_not_among<'p>(&'p self, outputs: impl Iterator<Item = &'p Path>) -> Result<()> {
-        let beside = [&self.skeleton, &self.weights_file, &self.motion, &self.tets].map(Option::as_ref);
+        let beside =
+            [&self.skeleton, &self.weights_file, &self.motion, &self.map, &self.tets].map(Option::as_ref);
         check_not_among(std::iter::once(Some(&self.file)).chain(beside).flatten(), outputs)
     }
 }

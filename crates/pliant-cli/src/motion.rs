@@ -14,7 +14,7 @@ pub(crate) const MAX_FRAMES: usize = 1_000_000;
 pub(crate) fn choose(input: &Input, wish: Option<&str>) -> Result<Vec<usize>> {
     let clips = input.character.clips();
     match wish {
-        None if input.motion.is_some() => Ok(input.motion.into_iter().collect()),
+        None if input.motion.is_some() => Ok(input.motion.iter().map(|m| m.0).collect()),
         None => Ok(if clips.is_empty() { vec![] } else { vec![0] }),
         Some("all") => Ok((0..clips.len()).collect()),
         Some(wish) => {

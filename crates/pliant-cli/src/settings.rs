@@ -3,8 +3,10 @@
 use crate::args::{FinenessArgs, SettingsArgs};
 use crate::load::Input;
 use anyhow::{Context, Result};
+use pliant::asset::Character;
 use pliant::body::Fineness;
 use pliant::method::{BodySettings, Place, Settings};
+use pliant::rig::retarget::Named;
 use pliant_io::Warning;
 use pliant_io::files::read_limited;
 use pliant_io::settings::{self, SettingsFile};
@@ -12,6 +14,23 @@ use std::path::PathBuf;
 
 /// What deforms where nobody says.
 const DEFAULT_METHOD: &str = "lbs";
+
+/// Methods that nothing weighs in.
+const RIGID: [&str; 2] = ["lbs", "dqs"];
+
+/// How tall people are, in metres.
+const BODY_HEIGHT: f64 = 1.7;
+
+/// Metres to a unit of a file that does not say, and why.
+fn unit(character: &Character) -> (f64, &'static str) {
+    let surface = character.surface();
+    let corners = surface.triangles().iter().flatten();
+    let points = corners.map(|&v| surface.positions()[v as usize].as_dvec3());
+    match Named::new(character.skeleton()).height(points) {
+        Some(height) => (BODY_HEIGHT / height, "the body is taken to be 1.7 m tall"),
+        None => (1.0, "the file does not say what its units are"),
+    }
+}
 
 /// What the user has set, before the character is known.
 pub(crate) struct Wishes {
@@ -40,6 +59,8 @@ impl Wishes {
         let mut settings = file.as_ref().map_or_else(Settings::default, |(_, file)| file.settings.clone());
         settings.preset = args.preset.map(Into::into).or(settings.preset);
         settings.method = args.method.clone().or(settings.method);
+        let metres = &mut settings.simulation.metres_per_unit;
+        *metres = args.metres_per_unit.or(*metres);
         Ok(Self { settings, file })
     }
 
@@ -70,6 +91,14 @@ impl Wishes {
         let notes = settings.add_regions_of(&input.character, input.regions.clone());
         input.warnings.extend(notes.into_iter().map(|note| Warning::new("soft regions", note, 1)));
         let method = settings.method.clone().unwrap_or_else(|| DEFAULT_METHOD.to_owned());
+        if settings.simulation.metres_per_unit.is_none() && input.is_unitless {
+            let (metres, why) = unit(&input.character);
+            settings.simulation.metres_per_unit = Some(metres);
+            if !RIGID.contains(&&method[..]) {
+                let what = format!("{why}: a unit is {metres:.3} m; --metres-per-unit says otherwise");
+                input.warnings.push(Warning::new("units", what, 1));
+            }
+        }
         Ok(Task { input, settings, method })
     }
 

@@ -8,6 +8,7 @@ pub mod bvh;
 pub mod cache;
 pub mod files;
 pub mod gltf;
+pub mod joint_map;
 pub mod obj;
 mod problem;
 mod refusal;

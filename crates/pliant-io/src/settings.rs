@@ -25,31 +25,32 @@ pub struct SettingsFile {
 
 /// Reads a settings file. The numbers are checked; joints and painted attributes, which depend on the character, are not.
 pub fn read(bytes: &[u8]) -> Result<SettingsFile, ReadError> {
-    if bytes.len() as u64 > MAX_BYTES {
-        let what = format!("{} bytes are too many for a settings file", bytes.len());
-        return Err(Problem::new("", what).hint(format!("{MAX_BYTES} at most")).into());
-    }
-    let text = match std::str::from_utf8(without_bom(bytes)) {
-        Ok(text) => text.to_owned(),
-        Err(e) => {
-            let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
-            return Err(Problem::new(format!("line {line}"), "is not UTF-8 text").into());
-        }
-    };
-    let settings = parse(&text)?;
-    let file = SettingsFile { settings, text };
+    let (text, table) = table(bytes, "a settings file")?;
+    let root = DeValue::Table(table);
+    let settings = Settings::deserialize(Value::new(&root, 0))
+        .map_err(|fault: Fault| fault.problem(|at| line_of(&text, at)))?;
+    drop(root);
+    let file = SettingsFile { settings, text: text.to_owned() };
     file.settings.check().map_err(|e| file.refuse(e))?;
     Ok(file)
 }
 
-fn parse(text: &str) -> Result<Settings, Problem> {
+/// The text of a TOML file, and what is in it.
+pub(crate) fn table<'b>(bytes: &'b [u8], kind: &str) -> Result<(&'b str, DeTable<'b>), Problem> {
+    if bytes.len() as u64 > MAX_BYTES {
+        let what = format!("{} bytes are too many for {kind}", bytes.len());
+        return Err(Problem::new("", what).hint(format!("{MAX_BYTES} at most")));
+    }
+    let text = std::str::from_utf8(without_bom(bytes)).map_err(|e| {
+        let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        Problem::new(format!("line {line}"), "is not UTF-8 text")
+    })?;
     let table = DeTable::parse(text).map_err(|found| {
         let error = first_error(text).unwrap_or(found);
         let at = error.span().map_or(text.len(), |span| span.start);
-        Problem::new(place(text, at), format!("this is not TOML: {}", error.message().replace('\n', " ")))
+        Problem::new(line_of(text, at), format!("this is not TOML: {}", error.message().replace('\n', " ")))
     })?;
-    let root = DeValue::Table(table.into_inner());
-    Settings::deserialize(Value::new(&root, 0)).map_err(|fault: Fault| fault.problem(|at| place(text, at)))
+    Ok((text, table.into_inner()))
 }
 
 /// The error that stands first in a file: the parser finds an open string only after what comes of it.
@@ -62,7 +63,8 @@ fn first_error(text: &str) -> Option<toml::de::Error> {
     errors.into_iter().min_by_key(|e| e.span().map_or(usize::MAX, |span| span.start))
 }
 
-fn place(text: &str, at: usize) -> String {
+/// The line of a place in a text.
+pub(crate) fn line_of(text: &str, at: usize) -> String {
     let before = &text.as_bytes()[..at.min(text.len())];
     format!("line {}", 1 + before.iter().filter(|&&b| b == b'\n').count())
 }
@@ -94,6 +96,6 @@ impl SettingsFile {
             };
             (value, at) = (found, Some(start));
         }
-        at.map(|at| place(&self.text, at))
+        at.map(|at| line_of(&self.text, at))
     }
 }

@@ -140,15 +140,18 @@ fn takes(input: &Input, args: &BakeArgs, common: &Common) -> Result<Vec<Take>> {
     let chosen = if args.rest { vec![] } else { motion::choose(input, args.clip.as_deref())? };
     let mut room = motion::MAX_FRAMES;
     let warn = |option: &str, what: String| load::warn(&[Warning::new(option, what, 1)], common);
+    // A motion is cut as it was recorded, however fast it is played.
+    let speed = args.input.speed.unwrap_or(1.0);
+    let played = |seconds: Option<f64>| seconds.map(|s| s / speed);
     let mut take = |clip: Option<usize>| -> Result<Take> {
         let clip_or_none = clip.map(|i| &clips[i]);
         let schedule = match clip_or_none {
             Some(clip) if args.cycle => Schedule::cycle(clip, args.fps, room)?,
-            clip => Schedule::new(clip, args.fps, args.start, args.end, room)?,
+            clip => Schedule::new(clip, args.fps, played(args.start), played(args.end), room)?,
         };
         room -= schedule.times.len();
-        if let Some(end) = args.end.filter(|&end| end > clip_or_none.map_or(0.0, Clip::end) + 1e-6) {
-            let last = clip_or_none.map_or(0.0, Clip::end);
+        let last = speed * clip_or_none.map_or(0.0, Clip::end);
+        if let Some(end) = args.end.filter(|&end| end > last + 1e-6) {
             warn("--end", format!("{end} s is past the clip's end at {last} s"));
         }
         let name = match clip {

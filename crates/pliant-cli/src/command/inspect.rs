@@ -15,7 +15,7 @@ use std::io::Write;
 pub(crate) fn run(args: &InspectArgs, common: &Common) -> Result<Outcome> {
     let path = &args.input.file;
     let named = || path.display().to_string();
-    let about = if load::sample_name(path).is_some() || args.input.skeleton.is_some() {
+    let mut about = if load::sample_name(path).is_some() || args.input.skeleton.is_some() {
         rigged(&Input::open(&args.input, common)?)
     } else {
         match Format::of(path).ok_or_else(|| load::unknown_format(path))? {
@@ -49,6 +49,11 @@ pub(crate) fn run(args: &InspectArgs, common: &Common) -> Result<Outcome> {
             }
         }
     };
+    if args.input.motion.as_ref().is_some_and(|file| load::extension(file) == "bvh") {
+        let input = Input::open(&args.input, common)?;
+        about["motion"] = value(&input.motion.as_ref().map(|m| &m.1))?;
+        about = with_warnings(about, &input.warnings);
+    }
     let mut out = std::io::stdout().lock();
     if args.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&about)?)?;

@@ -78,7 +78,7 @@ impl Posed {
             let clips = motion::choose(&input, args.clip.as_deref())?;
             let clip = clips.first().map(|&i| &character.clips()[i]);
             let time = match moment {
-                Moment::Seconds(time) => time,
+                Moment::Seconds(time) => time / args.input.speed.unwrap_or(1.0),
                 Moment::Part(part) => part * clip.map_or(0.0, Clip::end),
             };
             let deformer = prepare(&method, &settings, &input, common)?;
@@ -87,7 +87,10 @@ impl Posed {
             if !common.quiet {
                 odd.iter().for_each(|odd| say(&format!("warning: {odd}")));
             }
-            let schedule = Schedule { fps: motion::DEFAULT_FPS, times: vec![time] };
+            let schedule = Schedule {
+                fps: clip.and_then(Clip::frame_rate).unwrap_or(motion::DEFAULT_FPS),
+                times: vec![time],
+            };
             let steps = Drive::steps(&*deformer, &schedule);
             let mut progress = Progress::new("moving up to there", steps, common.quiet);
             Drive::new(character, &*deformer).play(clip, &schedule, &mut progress, &mut |frame| {

@@ -6,7 +6,7 @@ use super::json::{Map, Whole};
 use super::schema::{Component, Primitive, Root};
 use super::skin::{Rig, SkinRig};
 use super::tree::Tree;
-use super::{motion, paint, springs};
+use super::{humanoid, motion, paint, springs};
 use crate::text::named;
 use crate::{Problem, ReadError, Warning};
 use glam::{DMat3, Vec3};
@@ -28,6 +28,8 @@ pub(crate) struct Built {
     pub(crate) has_weights: bool,
     /// Soft regions that the file describes.
     pub(crate) regions: Vec<Region>,
+    /// Joints that the file says are bones of a human body.
+    pub(crate) bones: Vec<(u32, String)>,
     pub(crate) parts: Vec<PartSource>,
     pub(crate) joint_nodes: Vec<usize>,
     pub(crate) clip_animations: Vec<usize>,
@@ -129,6 +131,7 @@ pub(crate) fn build(
     let normals = skin.normals.iter().any(|&n| n != Vec3::ZERO).then_some(skin.normals);
     let surface = Surface::new(skin.positions, normals, skin.triangles).map_err(asset("meshes"))?;
     let regions = springs::regions(root, tree, &rig, warnings);
+    let bones = humanoid::bones(root, &rig);
     let clips = motion::clips(root, store, &rig.joint_of_node, &morphs_of_node)?;
     let character = Character::new(RawCharacter {
         skeleton: rig.skeleton,
@@ -143,6 +146,7 @@ pub(crate) fn build(
     Ok(Built {
         has_weights,
         regions,
+        bones,
         character: character.map_err(asset(""))?,
         parts: skin.sources,
         joint_nodes: rig.joint_nodes,

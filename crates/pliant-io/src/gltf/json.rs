@@ -205,6 +205,8 @@ pub(crate) struct RootExtensions<'a> {
     pub(crate) spring_bone: Option<&'a RawValue>,
     /// `VRM` (0.x).
     pub(crate) vrm: Option<&'a RawValue>,
+    /// `VRMC_vrm` (1.0).
+    pub(crate) vrmc: Option<&'a RawValue>,
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for RootExtensions<'a> {
@@ -221,6 +223,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for RootExtensions<'a> {
                     let kept = match &*name {
                         "VRMC_springBone" => &mut extensions.spring_bone,
                         "VRM" => &mut extensions.vrm,
+                        "VRMC_vrm" => &mut extensions.vrmc,
                         _ => {
                             map.next_value::<AnyObject>()?;
                             continue;

@@ -1,12 +1,14 @@
 //! glTF 2.0: `.glb`, `.gltf`, `.vrm`.
 
 mod accessor;
+mod add;
 mod bake;
 mod buffers;
 mod build;
 mod data;
 mod document;
 mod glb;
+mod humanoid;
 mod json;
 mod look;
 mod meshopt;

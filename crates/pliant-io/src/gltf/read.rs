@@ -25,6 +25,8 @@ pub struct Loaded {
     pub warnings: Vec<Warning>,
     /// Soft regions that the file describes: the springs of a VRM.
     pub regions: Vec<Region>,
+    /// Joints of the character that a VRM says are bones of a human body, by the standard's names.
+    pub bones: Vec<(u32, String)>,
 }
 
 /// Reads a `.glb`, `.gltf` or `.vrm` with at least one skinned mesh. `files` finds what it refers to.
@@ -45,7 +47,14 @@ pub fn read(file: Vec<u8>, files: &dyn Files) -> Result<Loaded, ReadError> {
         joint_nodes: built.joint_nodes,
         clip_animations: built.clip_animations,
     };
-    Ok(Loaded { character: built.character, document, summary, warnings, regions: built.regions })
+    Ok(Loaded {
+        character: built.character,
+        document,
+        summary,
+        warnings,
+        regions: built.regions,
+        bones: built.bones,
+    })
 }
 
 /// Says what is in a file, even in one without a skin. An error where the file is not valid.

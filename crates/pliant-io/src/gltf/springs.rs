@@ -161,7 +161,7 @@ struct Reader<'r> {
 /// The soft regions that a VRM's springs describe. What is wrong with a spring is warned of, and it is passed over.
 pub(crate) fn regions(root: &Root<'_>, tree: &Tree, rig: &Rig, warnings: &mut Vec<Warning>) -> Vec<Region> {
     let mut reader = Reader { tree, rig, groups: Vec::new(), joints: 0, steps: 0, warnings, refused: 0 };
-    let RootExtensions { spring_bone, vrm } = root.extensions;
+    let RootExtensions { spring_bone, vrm, .. } = root.extensions;
     if spring_bone.or(vrm).is_some_and(|text| text.get().len() > LONGEST_TEXT) {
         reader.refuse("extensions".into(), "over 8 MB of springs");
     } else if let Some(text) = spring_bone {

@@ -1,11 +1,12 @@
 //! Which joint of a recording moves which joint of a character.
 
-use super::humanoid::{Humanoid, Role, Tree};
+use super::frame::{Stance, straightened};
+use super::humanoid::{Humanoid, Role, Side, Tree};
 use crate::asset::Skeleton;
+use glam::{DAffine3, DVec3};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A skeleton and what its joints are called: by their own names, or by better ones (a VRM says which joint is which
-/// bone of a body).
+/// A skeleton and what its joints are called.
 #[derive(Debug, Clone)]
 pub struct Named<'a> {
     /// The skeleton.
@@ -18,6 +19,36 @@ impl<'a> Named<'a> {
     /// A skeleton whose joints go by their own names.
     pub fn new(skeleton: &'a Skeleton) -> Self {
         Self { skeleton, names: skeleton.joints().iter().map(|j| &j.name[..]).collect() }
+    }
+
+    /// A skeleton of which the file says which joints are bones of a body (VRM does): no other joint is one, whatever it
+    /// is called. Where it says nothing joints go by their own names.
+    pub fn with_bones(skeleton: &'a Skeleton, bones: &'a [(u32, String)]) -> Self {
+        if bones.is_empty() {
+            return Self::new(skeleton);
+        }
+        let mut names = vec![""; skeleton.len()];
+        for (joint, bone) in bones {
+            if let Some(name) = names.get_mut(*joint as usize) {
+                *name = bone;
+            }
+        }
+        Self { skeleton, names }
+    }
+
+    /// How tall a body of these points is; none where the skeleton is not of one that has legs and a head.
+    pub fn height(&self, points: impl Iterator<Item = DVec3>) -> Option<f64> {
+        let body = Humanoid::find(self.skeleton, &self.names)?;
+        let has = |role| body.joint(role).is_some();
+        if !Side::BOTH.iter().all(|&side| has(Role::LowerLeg(side))) || !has(Role::Head) {
+            return None;
+        }
+        let worlds: Vec<DAffine3> = self.skeleton.joints().iter().map(|j| j.world_from_rest).collect();
+        let up = straightened(Stance { body: &body, skeleton: self.skeleton, worlds: &worlds }.up()?);
+        let ends = points.map(|p| p.dot(up)).fold(None, |ends: Option<(f64, f64)>, h| {
+            Some(ends.map_or((h, h), |(low, high)| (low.min(h), high.max(h))))
+        });
+        ends.map(|(low, high)| high - low).filter(|&height| height > 0.0)
     }
 }
 
@@ -50,6 +81,7 @@ pub struct Mapping {
     pub(super) spans: Vec<Span>,
     pub(super) from: Humanoid,
     pub(super) to: Humanoid,
+    is_asked_for: bool,
 }
 
 impl Mapping {
@@ -127,16 +159,26 @@ impl Mapping {
                 links.entry(to).or_insert(Link { from, to, role: None });
             }
         }
-        Self { links: links.into_values().collect(), spans, from: source, to: target }
+        let is_asked_for = wishes.iter().any(|w| w.1.is_some());
+        Self { links: links.into_values().collect(), spans, from: source, to: target, is_asked_for }
     }
 
-    /// Joints of the recording that move nothing although they are a part of a body, or move without being one: of those
-    /// that `moves` says yes to.
-    pub fn unused(&self, names: &Named<'_>, moves: impl Fn(u32) -> bool) -> Vec<u32> {
+    /// Whether this is enough to move a character by: a body's hips and two pairs of limb bones, half of the joints of
+    /// either skeleton, or what the user has asked for.
+    pub(super) fn is_enough(&self, from: &Skeleton, to: &Skeleton) -> bool {
+        let moved = |role: Role| self.links.iter().any(|l| l.role == Some(role));
+        let limbs = self.links.iter().filter(|l| l.role.is_some_and(Role::is_limb)).count();
+        let deforming = to.joints().iter().filter(|j| j.deforms).count();
+        let is_body = moved(Role::Hips) && limbs >= 4;
+        let is_alike = 2 * self.links.len() >= from.len().min(deforming);
+        !self.links.is_empty() && (is_body || is_alike || self.is_asked_for)
+    }
+
+    /// Joints of the recording that move nothing here.
+    pub(super) fn unused(&self, from: &Skeleton) -> Vec<u32> {
         let used: BTreeSet<u32> = self.links.iter().map(|l| l.from).collect();
         let spanned: BTreeSet<u32> = self.spans.iter().flat_map(|s| s.from.iter().map(|f| f.1)).collect();
-        let all = 0..names.skeleton.len() as u32;
-        all.filter(|j| !used.contains(j) && !spanned.contains(j) && moves(*j)).collect()
+        (0..from.len() as u32).filter(|j| !used.contains(j) && !spanned.contains(j)).collect()
     }
 
     /// Parts of the character's body that nothing moves.

@@ -11,12 +11,15 @@
 //! The hips go where the recording's went, scaled by the length of the legs, and feet that were on the floor are.
 
 mod align;
+mod footing;
 mod frame;
 mod humanoid;
 mod mapping;
 mod names;
 mod play;
+mod recording;
 mod shape;
+mod soles;
 
 pub use humanoid::{Digit, Humanoid, Role, Side};
 pub use mapping::{Link, Mapping, Named};

@@ -69,6 +69,7 @@ const NOISE: &[&str] = &[
     "intermediate",
     "distal",
     "fk",
+    "metacarpal",
 ];
 
 /// Words of joints that are no part of the body: handles, twists, what is held, what ends a chain.
@@ -172,7 +173,9 @@ pub(super) fn read(name: &str) -> Option<Label> {
     // What stands before a colon or a bar is a namespace.
     let own = name.rsplit([':', '|']).next().unwrap_or(name);
     let (words, numbers) = split(own);
-    if words.iter().any(|w| ASIDE.contains(&&w[..])) {
+    // A thumb's metacarpal moves like any joint of a finger; those of the other fingers are within the hand.
+    let is_thumb = words.iter().any(|w| w == "thumb");
+    if words.iter().any(|w| ASIDE.contains(&&w[..]) && !(is_thumb && w == "metacarpal")) {
         return None;
     }
     let mut side = words.iter().find_map(|w| side_of(w));

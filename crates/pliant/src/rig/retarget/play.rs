@@ -1,31 +1,23 @@
 //! The frames of a recording as a clip of the character.
 
-use super::align::{self, Reference};
-use super::frame::{Stance, axis, swing, turn};
+use super::align::Reference;
+use super::footing::Footing;
+use super::frame::{Stance, swing};
 use super::humanoid::{Humanoid, Role, Side};
 use super::mapping::{Mapping, Named, Span};
-use crate::asset::{AssetError, Channel, Clip, Skeleton, Target, Track, slerp};
-use crate::rig::pose::{has_inverse, place_joints};
+use super::recording::{Recording, rotation, size};
+use super::soles::{self, Sole};
+use crate::asset::{AssetError, Channel, Character, Clip, Skeleton, Target, Track, slerp};
+use crate::rig::pose::has_inverse;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use thiserror::Error;
-
-/// Frames a second that a clip is taken at where it does not say.
-const RATE: f64 = 30.0;
-/// Frames that are looked at to find which way is up and where the floor is.
-const LOOKED_AT: usize = 1000;
-/// A first frame is no part of the motion where it is further from the second than this many times the farthest that any
-/// other frame is from its next, and by this share of the body's size.
-const JUMP: f64 = 4.0;
-const JUMP_SIZE: f64 = 0.1;
-/// Frames that it takes to know a motion's pace.
-const PACE: usize = 4;
 
 /// Why a recording cannot move a character.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RetargetError {
-    /// No joint of one skeleton is known in the other.
-    #[error("no joint of the motion belongs to a joint of the character")]
+    /// Too few joints of one skeleton are known in the other.
+    #[error("too few joints of the motion are known to belong to joints of the character")]
     NothingInCommon,
     /// Numbers that make no clip.
     #[error(transparent)]
@@ -45,108 +37,22 @@ pub struct Retargeted {
     pub unused: Vec<u32>,
 }
 
-/// Makes a clip of the skeleton `to` from a clip of the skeleton `from`.
+/// Makes a clip of a character from a clip of the skeleton `from`, by a mapping of its joints to the character's.
 pub fn retarget(
     from: &Named<'_>,
     clip: &Clip,
-    to: &Named<'_>,
+    character: &Character,
     mapping: &Mapping,
 ) -> Result<Retargeted, RetargetError> {
-    if mapping.links.is_empty() {
+    if !mapping.is_enough(from.skeleton, character.skeleton()) {
         return Err(RetargetError::NothingInCommon);
     }
     let recording = Recording::new(from.skeleton, clip);
-    let plan = Plan::new(&recording, to.skeleton, mapping);
+    let plan = Plan::new(&recording, character, mapping);
     let clip = plan.clip(clip.name().to_owned())?;
-    let unused = mapping.unused(from, |joint| recording.moves(joint));
+    let mut unused = mapping.unused(from.skeleton);
+    unused.retain(|&joint| recording.moves(joint));
     Ok(Retargeted { clip, skipped: recording.skipped, scale: plan.scale, unused })
-}
-
-/// A clip frame by frame.
-struct Recording<'a> {
-    skeleton: &'a Skeleton,
-    clip: &'a Clip,
-    rate: f64,
-    frames: usize,
-    skipped: usize,
-}
-
-impl<'a> Recording<'a> {
-    fn new(skeleton: &'a Skeleton, clip: &'a Clip) -> Self {
-        let rate = clip.frame_rate().unwrap_or(RATE);
-        let frames = (clip.end() * rate + 1e-6).floor() as usize + 1;
-        let whole = Self { skeleton, clip, rate, frames, skipped: 0 };
-        let skipped = usize::from(whole.starts_apart());
-        Self { skipped, ..whole }
-    }
-
-    /// Where the joints are in a frame.
-    fn at(&self, frame: usize, worlds: &mut Vec<DAffine3>) {
-        place_joints(self.skeleton, Some(self.clip), frame as f64 / self.rate, worlds);
-    }
-
-    fn stance<'s>(&'s self, body: &'s Humanoid, worlds: &'s [DAffine3]) -> Stance<'s> {
-        Stance { body, skeleton: self.skeleton, worlds }
-    }
-
-    /// Some of the frames that are taken, from the first to the last.
-    fn some(&self) -> impl Iterator<Item = usize> {
-        let step = (self.frames - self.skipped).div_ceil(LOOKED_AT).max(1);
-        (self.skipped..self.frames).step_by(step)
-    }
-
-    /// Whether the first frame is in another place than the motion that follows.
-    fn starts_apart(&self) -> bool {
-        if self.frames < PACE {
-            return false;
-        }
-        let (mut now, mut next) = (Vec::new(), Vec::new());
-        self.at(0, &mut now);
-        let size = size(&now);
-        let (mut first, mut pace) = (0.0, 0.0);
-        for frame in 1..self.frames {
-            self.at(frame, &mut next);
-            let far =
-                now.iter().zip(&next).map(|(a, b)| a.translation.distance(b.translation)).fold(0.0, f64::max);
-            match frame {
-                1 => first = far,
-                _ => pace = far.max(pace),
-            }
-            std::mem::swap(&mut now, &mut next);
-        }
-        first > JUMP * pace && first > JUMP_SIZE * size
-    }
-
-    /// Whether a joint turns against its parent at all.
-    fn moves(&self, joint: u32) -> bool {
-        let turns = |c: &&Channel| c.target == Target::Rotation(joint);
-        let Some(track) = self.clip.channels().iter().find(turns).map(|c| &c.track) else { return false };
-        let first = track.sample_rotation(self.skipped as f64 / self.rate);
-        // Within a degree a joint stands still.
-        let same = |frame: usize| track.sample_rotation(frame as f64 / self.rate).dot(first).abs() > 0.999_96;
-        !self.some().all(same)
-    }
-}
-
-/// The diagonal of the box around all joints.
-fn size(worlds: &[DAffine3]) -> f64 {
-    let Some(first) = worlds.first().map(|w| w.translation) else { return 0.0 };
-    let (low, high) = worlds
-        .iter()
-        .fold((first, first), |(low, high), w| (low.min(w.translation), high.max(w.translation)));
-    high.distance(low)
-}
-
-fn rotation(world: &DAffine3) -> DQuat {
-    world.to_scale_rotation_translation().1.normalize()
-}
-
-/// A joint of a foot, in both skeletons.
-struct Sole {
-    from: u32,
-    to: u32,
-    /// How high the recording's is above the sole.
-    height: f64,
 }
 
 /// What is the same in all frames.
@@ -167,7 +73,11 @@ struct Plan<'a> {
     /// The character's joints with those that carry them first.
     order: Vec<u32>,
     root: Option<(u32, u32)>,
-    soles: Vec<Sole>,
+    /// Points of both bodies' feet.
+    from_soles: Vec<Sole>,
+    to_soles: Vec<Sole>,
+    /// Height of the character's floor.
+    to_floor: f64,
     /// Up in the recording's world and in the character's.
     ups: [DVec3; 2],
     /// The recording's floor; none where both have one world.
@@ -178,82 +88,42 @@ struct Plan<'a> {
     leg: f64,
 }
 
-/// Which way the recording's world lies, and where its body stands alike.
-struct Footing {
-    world: DQuat,
-    reference: Vec<DAffine3>,
-    from_facing: DQuat,
-    to_facing: DQuat,
-    ups: [DVec3; 2],
-}
-
-impl Footing {
-    /// Both as they are, where one has no body.
-    fn plain(rest: Vec<DAffine3>) -> Self {
-        let same = DQuat::IDENTITY;
-        Self { world: same, reference: rest, from_facing: same, to_facing: same, ups: [DVec3::Y; 2] }
-    }
-
-    fn find(recording: &Recording<'_>, body: &Humanoid, to: &Stance<'_>) -> Self {
-        let rest: Vec<DAffine3> = recording.skeleton.joints().iter().map(|j| j.world_from_rest).collect();
-        let Some((to_up, to_facing)) = align::stand(to) else { return Self::plain(rest) };
-        let mut worlds = Vec::new();
-        let mut mean = DVec3::ZERO;
-        for frame in recording.some() {
-            recording.at(frame, &mut worlds);
-            let here = recording.stance(body, &worlds);
-            // From the feet where there are any: they are below however a dancer bends.
-            let low = here.middle(Role::Foot).or(here.joint(Role::Hips));
-            let high = here.joint(Role::Head).or(here.middle(Role::UpperArm)).or(here.joint(Role::Chest));
-            mean += low.zip(high).map_or(DVec3::ZERO, |(low, high)| (high - low).normalize_or_zero());
-        }
-        mean /= recording.some().count() as f64;
-        let own = recording.stance(body, &rest);
-        if let Some((own_up, from_facing)) = align::stand(&own).filter(|_| own.stands()) {
-            // The rest pose's up is the world's, unless the root turns it over in all frames.
-            let is_other = mean.dot(own_up) < 0.4 && mean.length() > 0.4;
-            let up = if is_other { axis(mean) } else { own_up };
-            let forward = swing(own_up, up, DVec3::X) * from_facing * DVec3::Z;
-            let world = to_facing * turn(up, forward).unwrap_or(from_facing).inverse();
-            return Self { world, reference: rest, from_facing, to_facing, ups: [up, to_up] };
-        }
-        // The rest pose is none that a body can have (Rokoko's bones all point along X): the frame that is most like the
-        // character's rest pose takes its place.
-        let up = if mean.length() > 0.1 { axis(mean) } else { DVec3::Y };
-        let mut best: Option<(f64, usize, DQuat)> = None;
-        for frame in recording.some() {
-            recording.at(frame, &mut worlds);
-            let here = recording.stance(body, &worlds);
-            let Some(facing) = here.facing(up).filter(|_| here.up().is_some_and(|u| u.dot(up) > UPRIGHT))
-            else {
-                continue;
-            };
-            let alike = align::likeness(&here, facing, to, to_facing);
-            if best.is_none_or(|(most, ..)| alike > most) {
-                best = Some((alike, frame, facing));
-            }
-        }
-        let Some((_, frame, from_facing)) = best else { return Self::plain(rest) };
-        recording.at(frame, &mut worlds);
-        // By custom Y-up files look along Z, and Z-up files against Y.
-        let forward = if up.y.abs() > 0.5 { DVec3::Z } else { up.cross(DVec3::NEG_X) };
-        let world = to_facing * turn(up, forward).unwrap_or(DQuat::IDENTITY).inverse();
-        Self { world, reference: worlds, from_facing, to_facing, ups: [up, to_up] }
-    }
-}
-
-/// A trunk that leans no further than this stands (cosine of 25 degrees).
-const UPRIGHT: f64 = 0.906;
-
 impl<'a> Plan<'a> {
-    fn new(recording: &'a Recording<'a>, to: &'a Skeleton, mapping: &'a Mapping) -> Self {
+    fn new(recording: &'a Recording<'a>, character: &'a Character, mapping: &'a Mapping) -> Self {
+        let to = character.skeleton();
         let rest: Vec<DAffine3> = to.joints().iter().map(|j| j.world_from_rest).collect();
         let stance = Stance { body: &mapping.to, skeleton: to, worlds: &rest };
         let footing = Footing::find(recording, &mapping.from, &stance);
-        let Footing { world, reference, from_facing, to_facing, ups } = footing;
+        let Footing { world, reference, flat, from_facing, to_facing, ups } = footing;
         let from = recording.stance(&mapping.from, &reference);
-        let turns = Reference { from, to: stance, world, from_facing, to_facing }.turns();
+        let mut turns = Reference { from, to: stance, world, from_facing, to_facing }.turns();
         let stand = (world * from_facing * to_facing.inverse()).normalize();
+
+        let mut from_reference: Vec<DQuat> = reference.iter().map(|w| rotation(w).inverse()).collect();
+        let (mut from_soles, mut to_soles) = (Vec::new(), Vec::new());
+        let (from_up, forward) = (from_facing * DVec3::Y, to_facing * DVec3::Z);
+        for (k, side) in Side::BOTH.into_iter().enumerate() {
+            let flat = flat.as_ref().map(|flat| recording.stance(&mapping.from, &flat[k]));
+            from_soles.extend(soles::of_joints(
+                flat.as_ref().unwrap_or(&from),
+                side,
+                if flat.is_some() { ups[0] } else { from_up },
+            ));
+            to_soles.extend(soles::of_skin(character, &stance, side, forward, ups[1]));
+            let Some(flat) = flat else { continue };
+            // Both soles flat, both feet pointing the same way along the floor.
+            let level = |way: DVec3, up: DVec3| (way - up * way.dot(up)).try_normalize();
+            let from_way = flat.direction(Role::Foot(side)).and_then(|way| level(way, ups[0]));
+            let to_way =
+                stance.direction(Role::Foot(side)).and_then(|way| level(way, ups[1])).unwrap_or(forward);
+            let turn = from_way.map_or(stand, |way| swing(to_way, world * way, ups[1]));
+            for role in [Role::Foot(side), Role::Toes(side)] {
+                if let Some(joint) = mapping.from.joint(role) {
+                    from_reference[joint as usize] = rotation(&flat.worlds[joint as usize]).inverse();
+                    turns.insert(role, turn);
+                }
+            }
+        }
 
         let carriers = carriers(to, &mapping.to);
         let depth = |j: u32| std::iter::successors(carriers[j as usize], |&j| carriers[j as usize]).count();
@@ -273,25 +143,32 @@ impl<'a> Plan<'a> {
         }
         let hips = mapping.from.joint(Role::Hips).zip(mapping.to.joint(Role::Hips));
         let highest = order.iter().find_map(|&j| mapping.links.iter().find(|l| l.to == j));
+        let is_root = |j: u32| recording.skeleton.joints()[j as usize].parent.is_none();
         let mut plan = Self {
             recording,
             to,
             mapping,
             world,
             scale: scale(&from, &stance),
-            from_reference: reference.iter().map(|w| rotation(w).inverse()).collect(),
+            from_reference,
             aligned,
             carriers,
             order,
-            root: hips.or(highest.map(|l| (l.from, l.to))),
-            soles: soles(&from, &stance, from_facing * DVec3::Y),
+            // What carries no body moves nothing along unless it is all that the recording has.
+            root: hips.or(highest.filter(|l| is_root(l.from)).map(|l| (l.from, l.to))),
+            to_floor: to_soles
+                .iter()
+                .map(|s| s.at(&rest[s.joint as usize], DQuat::IDENTITY).dot(ups[1]))
+                .fold(f64::INFINITY, f64::min),
+            from_soles,
+            to_soles,
             ups,
             floor: None,
             lift: 0.0,
             leg: leg(&from).unwrap_or_else(|| size(&reference)),
             reference,
         };
-        plan.find_floor(from_facing * DVec3::Y);
+        plan.find_floor(from_up);
         plan
     }
 }
@@ -333,20 +210,6 @@ fn scale(from: &Stance<'_>, to: &Stance<'_>) -> f64 {
     sizes.map_or(1.0, |(from, to)| to / from)
 }
 
-/// The points of the feet that may touch the floor.
-fn soles(from: &Stance<'_>, to: &Stance<'_>, up: DVec3) -> Vec<Sole> {
-    let mut soles = Vec::new();
-    let mut lowest = f64::INFINITY;
-    for role in Side::BOTH.into_iter().flat_map(|side| [Role::Foot(side), Role::Toes(side)]) {
-        let (Some(own), Some(other)) = (from.body.joint(role), to.body.joint(role)) else { continue };
-        soles.push(Sole { from: own, to: other, height: from.at(own).dot(up) });
-        let ends = [Some(from.at(own)), from.tip(own)];
-        lowest = ends.into_iter().flatten().fold(lowest, |low, end| low.min(end.dot(up)));
-    }
-    soles.iter_mut().for_each(|sole| sole.height -= lowest);
-    soles
-}
-
 impl Plan<'_> {
     /// The point of the recording that says where the body is: between the thighs, or the root itself.
     fn anchor(&self, worlds: &[DAffine3]) -> DVec3 {
@@ -373,17 +236,22 @@ impl Plan<'_> {
         Some(0.5 * (self.to.rest_position(left) + self.to.rest_position(right)))
     }
 
-    /// How high the lowest point of the recording's feet is, were it standing flat on height 0.
-    fn clearance(&self, worlds: &[DAffine3]) -> Option<f64> {
-        let height = |sole: &Sole| worlds[sole.from as usize].translation.dot(self.ups[0]) - sole.height;
-        self.soles.iter().map(height).reduce(f64::min)
+    /// How a joint of the recording is turned against its reference.
+    fn delta(&self, worlds: &[DAffine3], joint: u32) -> DQuat {
+        (rotation(&worlds[joint as usize]) * self.from_reference[joint as usize]).normalize()
+    }
+
+    /// How high the lowest point of the recording's feet is.
+    fn lowest(&self, worlds: &[DAffine3]) -> Option<f64> {
+        let soles = self.from_soles.iter();
+        let at = |s: &Sole| s.at(&worlds[s.joint as usize], self.delta(worlds, s.joint));
+        soles.map(|s| at(s).dot(self.ups[0])).reduce(f64::min)
     }
 
     /// The recording's floor, and how the character's body is lifted onto its own. `up` is that of the reference pose.
     fn find_floor(&mut self, up: DVec3) {
         let at = self.anchor(&self.reference);
-        let near = 1e-3 * self.leg;
-        let is_here = (self.world * at * self.scale).distance(self.rest_anchor()) < near;
+        let is_here = (self.world * at * self.scale).distance(self.rest_anchor()) < 1e-3 * self.leg;
         if is_here && (self.scale - 1.0).abs() < 1e-3 {
             // Both stand in one place: they share a world.
             return;
@@ -392,13 +260,12 @@ impl Plan<'_> {
         let mut heights = Vec::new();
         for frame in self.recording.some() {
             self.recording.at(frame, &mut worlds);
-            heights.push(self.clearance(&worlds).unwrap_or_else(|| self.anchor(&worlds).dot(self.ups[0])));
+            heights.push(self.lowest(&worlds).unwrap_or_else(|| self.anchor(&worlds).dot(self.ups[0])));
         }
-        heights.sort_by(f64::total_cmp);
-        // A tenth of the time, or nearly, a foot is down; single frames may be too low by an error.
-        let floor = heights[heights.len() / 10];
-        let lowest = |sole: &Sole| self.reference[sole.from as usize].translation.dot(up) - sole.height;
-        let stood = self.soles.iter().map(lowest).reduce(f64::min).map_or(0.0, |low| at.dot(up) - low);
+        let floor = densest(heights);
+        let low =
+            self.from_soles.iter().map(|s| (self.reference[s.joint as usize].translation + s.arm).dot(up));
+        let stood = low.reduce(f64::min).map_or(0.0, |low| at.dot(up) - low);
         self.lift = self.rest_anchor().dot(self.ups[1]) - self.scale * stood;
         self.floor = Some(floor);
     }
@@ -484,7 +351,7 @@ impl Plan<'_> {
     fn pose(&self, frame: usize, linked: &[Option<Drive<'_>>], scratch: &mut Scratch) {
         let Scratch { from, worlds, turns } = scratch;
         self.recording.at(frame, from);
-        let delta = |j: u32| (rotation(&from[j as usize]) * self.from_reference[j as usize]).normalize();
+        let delta = |j: u32| self.delta(from, j);
         let here = |turn: DQuat| (self.world * turn * self.world.inverse()).normalize();
         turns.clear();
         turns.resize(self.to.len(), DQuat::IDENTITY);
@@ -524,7 +391,7 @@ impl Plan<'_> {
             };
             worlds[j] = DAffine3 { matrix3: DMat3::from_quat(turns[j]) * rest.matrix3, translation: place };
         }
-        self.stand(from, worlds);
+        self.stand(from, worlds, turns);
     }
 
     fn root_place(&self, from: &[DAffine3], turn: DQuat, rest: DVec3) -> DVec3 {
@@ -539,14 +406,14 @@ impl Plan<'_> {
 
     /// Lifts or lowers the body until its lower foot is as high above the floor as the recording's: bodies are built
     /// differently, and scaling alone lets feet float or sink. Feet that are high in the air say nothing.
-    fn stand(&self, from: &[DAffine3], worlds: &mut [DAffine3]) {
-        let (Some(floor), Some(own), Some((_, root))) = (self.floor, self.clearance(from), self.root) else {
+    fn stand(&self, from: &[DAffine3], worlds: &mut [DAffine3], turns: &[DQuat]) {
+        let (Some(floor), Some(own), Some((_, root))) = (self.floor, self.lowest(from), self.root) else {
             return;
         };
         let up = self.ups[1];
-        let height =
-            |sole: &Sole| (worlds[sole.to as usize].translation - self.to.rest_position(sole.to)).dot(up);
-        let Some(now) = self.soles.iter().map(height).reduce(f64::min) else { return };
+        let at = |s: &Sole| s.at(&worlds[s.joint as usize], turns[s.joint as usize]);
+        let Some(now) = self.to_soles.iter().map(|s| at(s).dot(up)).reduce(f64::min) else { return };
+        let now = now - self.to_floor;
         let own = own - floor;
         let share = (1.0 - own / (HIGH * self.leg)).clamp(0.0, 1.0);
         let lift = up * share * share * (3.0 - 2.0 * share) * (self.scale * own - now);
@@ -559,6 +426,16 @@ impl Plan<'_> {
             }
         }
     }
+}
+
+/// The value that most values are near to: feet are on the floor more often than at any other height.
+fn densest(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    // The narrowest range that a quarter of them are in.
+    let share = values.len() / 4;
+    let spread = |k: usize| values[k + share] - values[k];
+    let first = (0..values.len() - share).min_by(|&a, &b| spread(a).total_cmp(&spread(b))).unwrap_or(0);
+    values[first + share / 2]
 }
 
 /// A foot that is higher than this share of the leg's length has left the floor.
