@@ -2,6 +2,7 @@
 //! constraints, solved in layers from the bones outwards. No weights are blended.
 
 mod damping;
+mod fibres;
 mod materials;
 mod pins;
 
@@ -12,7 +13,8 @@ use crate::body::Node;
 use crate::parallel;
 use crate::rig::SkinMatrix;
 use crate::solver::{Check, Effort, Order, StrainSolver, StrainState};
-use glam::Vec3;
+use fibres::Fibres;
+use glam::{Quat, Vec3};
 use pins::Pin;
 
 pub(super) const NAME: &str = "strain";
@@ -35,6 +37,9 @@ pub(super) fn prepare<'c>(
 struct Strain {
     solver: StrainSolver,
     pins: Vec<Pin>,
+    /// The pins as pictures know them.
+    pinned_to: Vec<u32>,
+    fibres: Fibres,
 }
 
 impl Strain {
@@ -46,8 +51,11 @@ impl Strain {
             StrainOrder::Layered => Order::Layered,
             StrainOrder::Unordered => Order::Unordered,
         };
-        let solver = StrainSolver::new(body.tets(), &pinned, None, order, *path)?;
-        Ok(Self { solver, pins })
+        let fibres = Fibres::new(flesh, warnings)?;
+        let solver = StrainSolver::new(body.tets(), &pinned, Some(&fibres.frames), order, *path)?;
+        let slot = |pin: &Pin| if let Pin::Bone(slot) = pin { u32::from(*slot) } else { u32::MAX };
+        let pinned_to = pins.iter().map(slot).collect();
+        Ok(Self { solver, pins, pinned_to, fibres })
     }
 }
 
@@ -61,8 +69,9 @@ impl Physics for Strain {
     }
 
     fn is_live(&self, old: &Settings, new: &Settings) -> bool {
+        let fibres = fibres::is_live(&old.fibres, &new.fibres);
         let (old, new) = (&old.strain, &new.strain);
-        old.density == new.density && old.order == new.order
+        fibres && old.density == new.density && old.order == new.order
     }
 
     /// All of it follows its inertia.
@@ -78,7 +87,7 @@ impl Physics for Strain {
         seconds: f64,
         state: &mut StrainState,
     ) {
-        materials::set(&self.solver, flesh, settings, tissue, seconds, state);
+        materials::set(self, flesh, settings, tissue, seconds, state);
     }
 
     fn set_targets(
@@ -173,6 +182,14 @@ impl Physics for Strain {
 
     fn residual(&self, nodes: &[Node], state: &mut StrainState) -> f32 {
         self.solver.residual(state, nodes)
+    }
+
+    fn pins(&self) -> Option<&[u32]> {
+        Some(&self.pinned_to)
+    }
+
+    fn frames(&self) -> Option<&[Quat]> {
+        Some(&self.fibres.frames)
     }
 }
 
