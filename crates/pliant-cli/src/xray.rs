@@ -16,9 +16,9 @@ const FREE: [f32; 3] = [0.2, 0.2, 0.22];
 const NONE: u32 = u32::MAX;
 
 /// About so many frames are drawn: more hide each other.
-const FRAMES: f64 = 500.0;
+const FRAMES: f64 = 300.0;
 /// Half the length of an axis, over the distance of those that are drawn: they do not touch.
-const HALF: f64 = 0.42;
+const HALF: f64 = 0.3;
 
 /// The picture from one side, with lines over the skin.
 pub(crate) fn take(
@@ -52,7 +52,7 @@ pub(crate) fn frames(mesh: &TetMesh, nodes: &[Vec3], frames: &[Quat], side: f32)
         for (axis, colour) in [deformed.x_axis, deformed.y_axis, deformed.z_axis].into_iter().zip(AXES) {
             let is_fibre = colour == AXES[0];
             let half = axis * (apart * if is_fibre { HALF } else { 0.5 * HALF });
-            let width = side / if is_fibre { 350.0 } else { 600.0 };
+            let width = side / if is_fibre { 450.0 } else { 800.0 };
             let [from, to] = [middle - half, middle + half].map(|p| p.as_vec3());
             lines.push(Line { from, to, colour, width, on_top: true });
         }
