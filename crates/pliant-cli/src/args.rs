@@ -117,8 +117,8 @@ pub(crate) struct InputArgs {
     /// Tets to use as the body in place of making them: .mesh, .meshb, .node/.ele, .msh or .veg.
     #[arg(long, value_name = "FILE", value_parser = |p: &str| ending(p, &["mesh", "meshb", "node", "ele", "msh", "veg"]))]
     pub(crate) tets: Option<PathBuf>,
-    /// Motion of an OBJ's skeleton: a .dmat of bone transforms, 30 frames a second.
-    #[arg(long, value_name = "FILE", requires = "skeleton", value_parser = |p: &str| ending(p, &["dmat"]))]
+    /// Motion: a .bvh of any skeleton (motion capture), or for an OBJ a .dmat of bone transforms, 30 frames a second.
+    #[arg(long, value_name = "FILE", value_parser = |p: &str| ending(p, &["bvh", "dmat"]))]
     pub(crate) motion: Option<PathBuf>,
 }
 

@@ -245,6 +245,10 @@ impl Motion for Ending<'_> {
     fn period(&self) -> Option<f64> {
         Some(self.period)
     }
+
+    fn frame_time(&self) -> Option<f64> {
+        self.motion.frame_time()
+    }
 }
 
 /// How a clip's end meets its start.

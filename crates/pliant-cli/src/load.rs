@@ -2,6 +2,7 @@
 
 use crate::args::{Common, InputArgs};
 use crate::flesh::{self, FROM_FILE, Fleshed};
+use crate::mocap::Mocap;
 use crate::motion::DEFAULT_FPS;
 use crate::terminal::say;
 use anyhow::{Context, Result, anyhow, bail};
@@ -61,12 +62,27 @@ pub(crate) struct Input {
     pub(crate) warnings: Vec<Warning>,
     /// Soft regions that the file describes.
     pub(crate) regions: Vec<Region>,
+    /// The clip that `--motion` gives.
+    pub(crate) motion: Option<usize>,
     /// What is painted on the skin and can be had from the document, by name.
     pub(crate) paintable: Vec<String>,
 }
 
 impl Input {
     pub(crate) fn open(args: &InputArgs, common: &Common) -> Result<Self> {
+        let mocap = Mocap::read(args)?;
+        let mut input = Self::of(args, common)?;
+        if let Some(mocap) = mocap {
+            let clip = mocap.onto(&input.character, &mut input.warnings)?;
+            let mut raw = input.character.into_raw();
+            input.motion = Some(raw.clips.len());
+            raw.clips.push(clip);
+            input.character = Character::new(raw)?;
+        }
+        Ok(input)
+    }
+
+    fn of(args: &InputArgs, common: &Common) -> Result<Self> {
         let path = &args.file;
         if let Some(name) = sample_name(path) {
             if args.skeleton.is_some() {
@@ -151,7 +167,7 @@ impl Input {
     ) -> Self {
         let Fleshed { character, weights, tets } = fleshed;
         let (regions, paintable) = (vec![], vec![]);
-        Self { name, character, weights, tets, document, files, warnings, regions, paintable }
+        Self { name, character, weights, tets, document, files, warnings, regions, motion: None, paintable }
     }
 
     /// Puts more paint on the character.
@@ -171,7 +187,7 @@ fn rig_obj(args: &InputArgs, skeleton: &Path) -> Result<Rigged> {
     let mesh = obj::read(&bytes(path)?).with_context(|| path.display().to_string())?;
     let mut rig = rigging::read_skeleton(&skeleton.to_string_lossy(), &bytes(skeleton)?, &mesh)
         .with_context(|| skeleton.display().to_string())?;
-    if let Some(file) = &args.motion {
+    if let Some(file) = args.motion.as_ref().filter(|file| extension(file) == "dmat") {
         let clip = rigging::dmat::read_clip(&bytes(file)?, &rig, DEFAULT_FPS)
             .with_context(|| file.display().to_string())?;
         rig.clips.insert(0, clip);

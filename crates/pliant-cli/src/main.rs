@@ -6,6 +6,7 @@ mod cutaway;
 mod drive;
 mod flesh;
 mod load;
+mod mocap;
 mod motion;
 mod picture;
 mod portrait;

@@ -1,7 +1,8 @@
 //! Which clips of a character, and at which moments.
 
+use crate::load::Input;
 use anyhow::{Result, bail};
-use pliant::asset::{Character, Clip};
+use pliant::asset::Clip;
 
 /// Frames a second where neither the user nor the file says.
 pub(crate) const DEFAULT_FPS: f64 = 30.0;
@@ -10,9 +11,10 @@ pub(crate) const DEFAULT_FPS: f64 = 30.0;
 pub(crate) const MAX_FRAMES: usize = 1_000_000;
 
 /// The clips that `--clip` names, as indices; none means the default pose.
-pub(crate) fn choose(character: &Character, wish: Option<&str>) -> Result<Vec<usize>> {
-    let clips = character.clips();
+pub(crate) fn choose(input: &Input, wish: Option<&str>) -> Result<Vec<usize>> {
+    let clips = input.character.clips();
     match wish {
+        None if input.motion.is_some() => Ok(input.motion.into_iter().collect()),
         None => Ok(if clips.is_empty() { vec![] } else { vec![0] }),
         Some("all") => Ok((0..clips.len()).collect()),
         Some(wish) => {

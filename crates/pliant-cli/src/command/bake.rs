@@ -137,7 +137,7 @@ fn unclosed(clip: &str, cycle: &Cycle) -> Vec<String> {
 
 fn takes(input: &Input, args: &BakeArgs, common: &Common) -> Result<Vec<Take>> {
     let clips = input.character.clips();
-    let chosen = if args.rest { vec![] } else { motion::choose(&input.character, args.clip.as_deref())? };
+    let chosen = if args.rest { vec![] } else { motion::choose(input, args.clip.as_deref())? };
     let mut room = motion::MAX_FRAMES;
     let warn = |option: &str, what: String| load::warn(&[Warning::new(option, what, 1)], common);
     let mut take = |clip: Option<usize>| -> Result<Take> {

@@ -100,8 +100,18 @@ impl Posed {
         input.warn(common);
         let character = &input.character;
         let (mut pose, mut shape, mut flesh) = (Pose::rest(character), Shape::rest(character), None);
+        let chosen = |moment: Moment| {
+            let clips = motion::choose(&input, args.clip.as_deref())?;
+            let clip = clips.first().map(|&i| &character.clips()[i]);
+            let time = match moment {
+                Moment::Seconds(time) => time,
+                Moment::Part(part) => part * clip.map_or(0.0, Clip::end),
+            };
+            anyhow::Ok((clip, time))
+        };
+        let chosen = args.moment().map(chosen).transpose()?;
         let is_inside = matches!(args.show, Some(Show::Frames | Show::Pins));
-        if args.moment().is_some() || is_inside {
+        if chosen.is_some() || is_inside {
             let deformer = prepare(&method, &settings, &input, common)?;
             let mut odd = input.unused_tets(&*deformer);
             odd.extend(deformer.warnings().iter().cloned());
@@ -109,13 +119,7 @@ impl Posed {
                 odd.iter().for_each(|odd| say(&format!("warning: {odd}")));
             }
             flesh = Flesh::of(&*deformer);
-            if let Some(moment) = args.moment() {
-                let clips = motion::choose(character, args.clip.as_deref())?;
-                let clip = clips.first().map(|&i| &character.clips()[i]);
-                let time = match moment {
-                    Moment::Seconds(time) => time,
-                    Moment::Part(part) => part * clip.map_or(0.0, Clip::end),
-                };
+            if let Some((clip, time)) = chosen {
                 let schedule = Schedule { fps: motion::DEFAULT_FPS, times: vec![time] };
                 let steps = Drive::steps(&*deformer, &schedule);
                 let mut progress = Progress::new("moving up to there", steps, common.quiet);

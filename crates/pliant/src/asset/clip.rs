@@ -62,6 +62,24 @@ impl Track {
         Ok(Self { rate: Some(rate), ..Self::new(Interpolation::Linear, width, times, values)? })
     }
 
+    fn speed_up(&mut self, speed: f64) -> Result<(), AssetError> {
+        let mut values = std::mem::take(&mut self.values);
+        if self.interpolation == Interpolation::CubicSpline {
+            // Tangents are changes a second.
+            for (index, value) in values.iter_mut().enumerate() {
+                let is_tangent = (index / self.width) % 3 != 1;
+                *value = if is_tangent { (f64::from(*value) * speed) as f32 } else { *value };
+            }
+        }
+        let rate = self.rate.map(|rate| rate * speed);
+        let times = match rate {
+            Some(rate) => (0..self.times.len()).map(|i| (i as f64 / rate) as f32).collect(),
+            None => self.times.iter().map(|&t| (f64::from(t) / speed) as f32).collect(),
+        };
+        *self = Self { rate, ..Self::new(self.interpolation, self.width, times, values)? };
+        Ok(())
+    }
+
     /// Numbers per value.
     pub fn width(&self) -> usize {
         self.width
@@ -238,6 +256,23 @@ impl Clip {
         let last = channels.iter().filter_map(|c| c.track.times().last()).fold(0.0f32, |a, &b| a.max(b));
         channels.sort_by_key(|c| c.target.order());
         Self { name, channels, frame_rate: None, end: f64::from(last) }
+    }
+
+    /// The same clip by another name.
+    pub fn named(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The same clip played faster: 2 is twice as fast. A recording keeps its frame rate: that is how often a motion is
+    /// looked at, not how fast it goes.
+    pub fn sped(mut self, speed: f64) -> Result<Self, AssetError> {
+        if !(speed > 0.0 && speed.is_finite()) {
+            return Err(AssetError::Rate { rate: speed });
+        }
+        for channel in &mut self.channels {
+            channel.track.speed_up(speed)?;
+        }
+        Ok(Self { end: self.end / speed, ..self })
     }
 
     /// The same clip, ending at `end` if that is later than its last key.

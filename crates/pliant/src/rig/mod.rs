@@ -2,6 +2,7 @@
 
 mod motion;
 mod pose;
+pub mod retarget;
 pub mod weights;
 
 pub use motion::{Motion, Playback};

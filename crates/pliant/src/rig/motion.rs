@@ -10,6 +10,11 @@ pub trait Motion: Sync {
     fn period(&self) -> Option<f64> {
         None
     }
+
+    /// Seconds between the frames that the motion was recorded at, if it was.
+    fn frame_time(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// A pose that is held.
@@ -52,6 +57,10 @@ impl Motion for Playback<'_> {
     fn period(&self) -> Option<f64> {
         let end = self.clip.filter(|_| self.cycles)?.end();
         Some(end).filter(|&end| end > 0.0)
+    }
+
+    fn frame_time(&self) -> Option<f64> {
+        Some(1.0 / self.clip?.frame_rate()?)
     }
 }
 

@@ -69,52 +69,16 @@ impl Pose {
 
     /// As [`Pose::sample`], into this pose: allocates nothing once it has the character's size.
     pub fn resample(&mut self, character: &Character, clip: Option<&Clip>, time: f64) {
-        let joints = character.skeleton().joints();
         self.morph_weights.clear();
         self.morph_weights.extend(character.morphs().iter().map(|m| m.default_weight));
-        self.world_from_joint.clear();
-        self.world_from_joint.extend(joints.iter().map(|j| j.local.to_affine()));
-        if let Some(clip) = clip {
-            self.apply(character, clip, time);
-        }
-        for (index, joint) in joints.iter().enumerate() {
-            if let Some(parent) = joint.parent {
-                self.world_from_joint[index] =
-                    self.world_from_joint[parent as usize] * self.world_from_joint[index];
-            }
-        }
-    }
-
-    /// Sets what the clip animates; `world_from_joint` still holds transforms against the parent.
-    fn apply(&mut self, character: &Character, clip: &Clip, time: f64) {
-        for channels in clip.channels().chunk_by(|a, b| a.target.joint() == b.target.joint()) {
-            let Some(joint) = channels[0].target.joint() else {
-                for channel in channels {
-                    if let Target::Morphs { first, count } = channel.target {
-                        for k in 0..count {
-                            self.morph_weights[(first + k) as usize] =
-                                channel.track.sample(time, k as usize) as f32;
-                        }
-                    }
-                }
-                continue;
-            };
-            let (mut scale, mut rotation, mut translation) =
-                match character.skeleton().joints()[joint as usize].local {
-                    Local::Trs { translation, rotation, scale } => (scale, rotation, translation),
-                    Local::Matrix(m) => m.to_scale_rotation_translation(),
-                };
-            for channel in channels {
-                match channel.target {
-                    Target::Translation(_) => translation = channel.track.sample_vector(time),
-                    Target::Rotation(_) => rotation = channel.track.sample_rotation(time),
-                    Target::Scale(_) => scale = channel.track.sample_vector(time),
-                    Target::Morphs { .. } => {}
+        for channel in clip.map_or(&[][..], Clip::channels) {
+            if let Target::Morphs { first, count } = channel.target {
+                for k in 0..count {
+                    self.morph_weights[(first + k) as usize] = channel.track.sample(time, k as usize) as f32;
                 }
             }
-            self.world_from_joint[joint as usize] =
-                DAffine3::from_scale_rotation_translation(scale, rotation, translation);
         }
+        place_joints(character.skeleton(), clip, time, &mut self.world_from_joint);
     }
 
     /// The skin matrix of every slot, in f64 until the last moment: scaled rigs multiply 100 by 0.01.
@@ -125,6 +89,35 @@ impl Pose {
                 skin_matrix(&(self.world_from_joint[slot.joint as usize] * slot.joint_from_rest))
             }),
         );
+    }
+}
+
+/// Where a skeleton's joints are at `time` of a clip, scene from joint, or in the default pose. Allocates nothing once
+/// `out` has the skeleton's size.
+pub(crate) fn place_joints(skeleton: &Skeleton, clip: Option<&Clip>, time: f64, out: &mut Vec<DAffine3>) {
+    out.clear();
+    out.extend(skeleton.joints().iter().map(|j| j.local.to_affine()));
+    let channels = clip.map_or(&[][..], Clip::channels);
+    for channels in channels.chunk_by(|a, b| a.target.joint() == b.target.joint()) {
+        let Some(joint) = channels[0].target.joint() else { continue };
+        let (mut scale, mut rotation, mut translation) = match skeleton.joints()[joint as usize].local {
+            Local::Trs { translation, rotation, scale } => (scale, rotation, translation),
+            Local::Matrix(m) => m.to_scale_rotation_translation(),
+        };
+        for channel in channels {
+            match channel.target {
+                Target::Translation(_) => translation = channel.track.sample_vector(time),
+                Target::Rotation(_) => rotation = channel.track.sample_rotation(time),
+                Target::Scale(_) => scale = channel.track.sample_vector(time),
+                Target::Morphs { .. } => {}
+            }
+        }
+        out[joint as usize] = DAffine3::from_scale_rotation_translation(scale, rotation, translation);
+    }
+    for (index, joint) in skeleton.joints().iter().enumerate() {
+        if let Some(parent) = joint.parent {
+            out[index] = out[parent as usize] * out[index];
+        }
     }
 }
 
