@@ -76,7 +76,8 @@ Examples:
   pliant picture character.glb --clip 0 --time 0.5 --view side --heat stretch -o p.png
   pliant picture character.glb --motion walk.bvh --time 50% -o walk.png
   pliant picture character.glb --show tets --cut x=0.4 -o inside.png
-  pliant picture character.glb --method position --clip 0 --time 50% --show tets -o moved.png")]
+  pliant picture character.glb --method position --clip 0 --time 50% --show tets -o moved.png
+  pliant picture character.glb --method strain --show frames -o fibres.png")]
     Picture(PictureArgs),
     /// Fill a skin with tets: the body that soft flesh needs, and how good it is.
     #[command(after_help = "\
@@ -305,6 +306,10 @@ pub(crate) enum Show {
     Skeleton,
     /// The body's tets, cut open: at rest (an OBJ needs no skeleton), or with --time those of a method that has tets.
     Tets,
+    /// The axes of the flesh along its fibres (red) and across (green, blue), through the skin.
+    Frames,
+    /// The flesh that bones hold, each in a colour of its own, and free nodes in grey, through the skin.
+    Pins,
 }
 
 /// What a body is cut open by: a plane across an axis.
@@ -444,13 +449,21 @@ impl PictureArgs {
     }
 
     fn misuse(&self) -> Option<String> {
-        if self.show != Some(Show::Tets) {
-            let tets_only = self.fineness.is_given() || self.cut.is_some();
-            let message = || "--target, --cell and --cut go with --show tets".to_owned();
-            return tets_only.then(message).or_else(|| self.input.misuse());
+        let name = match self.show {
+            Some(Show::Tets) => "tets",
+            Some(Show::Frames) => "frames",
+            Some(Show::Pins) => "pins",
+            Some(Show::Skeleton) | None => {
+                let inside = self.fineness.is_given() || self.cut.is_some();
+                let message = || "--target, --cell and --cut go with --show tets".to_owned();
+                return inside.then(message).or_else(|| self.input.misuse());
+            }
+        };
+        if self.cut.is_some() && self.show != Some(Show::Tets) {
+            return Some("--cut goes with --show tets".to_owned());
         }
         if self.heat != HeatArg::None {
-            return Some("--show tets has no colours: leave out --heat".to_owned());
+            return Some(format!("--show {name} has no colours of its own to give: leave out --heat"));
         }
         (self.input.tets.is_some() && self.fineness.is_given())
             .then(|| "--tets is a body as it is: leave out --target and --cell".to_owned())

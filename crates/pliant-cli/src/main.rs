@@ -15,6 +15,7 @@ mod progress;
 mod report;
 mod settings;
 mod terminal;
+mod xray;
 
 use anyhow::{Context, Result};
 use args::{Cli, Command};

@@ -8,7 +8,7 @@ use pliant::body::Fineness;
 use pliant::method::{BodySettings, Place, Settings};
 use pliant::rig::retarget::Named;
 use pliant_io::Warning;
-use pliant_io::files::read_limited;
+use pliant_io::files::{Folder, read_limited};
 use pliant_io::settings::{self, SettingsFile};
 use std::path::PathBuf;
 
@@ -53,7 +53,9 @@ impl Wishes {
             let named = || path.display().to_string();
             let bytes = read_limited(path, settings::MAX_BYTES);
             let bytes = bytes.with_context(|| format!("{}: cannot read it", named()))?;
-            anyhow::Ok((path.clone(), settings::read(&bytes).with_context(named)?))
+            let mut file = settings::read(&bytes).with_context(named)?;
+            file.fetch(&Folder::of(path)).with_context(named)?;
+            anyhow::Ok((path.clone(), file))
         });
         let file = file.transpose()?;
         let mut settings = file.as_ref().map_or_else(Settings::default, |(_, file)| file.settings.clone());

@@ -136,8 +136,9 @@ fn setting(path: &str, value: f64, whole: bool) -> String {
             let others: Vec<_> = others.iter().filter(|o| !o.starts_with(key)).copied().collect();
             format!("[[region]]\non = {{ {place} = {{ {}, {key} = {number} }} }}", others.join(", "))
         }
-        None => match path.strip_prefix("region[].") {
-            Some(key) => format!("[[region]]\non = \"all\"\n{key} = {number}"),
+        None => match path.split_once("[].") {
+            Some(("fibre", key)) => format!("[[fibre]]\nfile = \"a.json\"\n{key} = {number}"),
+            Some((_, key)) => format!("[[region]]\non = \"all\"\n{key} = {number}"),
             None => format!("{path} = {number}"),
         },
     }
@@ -432,4 +433,53 @@ fn pictures_take_settings_too() {
     let tets = picture(&["--show", "tets", "--config", text(&path)]);
     assert_eq!(tets, picture(&["--show", "tets", "--target", "500"]));
     assert_ne!(tets, picture(&["--show", "tets"]));
+}
+
+/// Curves beside the settings are read, from nowhere else; what lies outside the flesh is told by name.
+#[test]
+fn fibres_come_from_the_settings_and_files_beside_them() {
+    let (folder, character) = sample("arm", 500);
+    let at = |name: &str| folder.path().join(name);
+    let picture = |extra: &[&str]| {
+        let mut args = vec!["picture", text(&character), "--show", "frames", "--target", "500"];
+        let (config, out) = (at("c.toml"), at("p.png"));
+        let [config, out] = [&config, &out].map(|p| text(p).to_owned());
+        args.extend(["--config", &config, "--size", "64x64", "-o", &out]);
+        args.extend(extra);
+        pliant(&args)
+    };
+    let said = |extra: &[&str]| String::from_utf8(picture(extra).stderr).unwrap();
+    fs::create_dir(at("sub")).unwrap();
+    fs::write(at("sub/lines.obj"), "o biceps\nv 0.05 0.1 0\nv 0.3 0.12 0\nl 1 2\n").unwrap();
+    let near = "[[fibre]]\nfile = 'sub/lines.obj'\n";
+    let far = "[[fibre]]\nname = 'lost'\npoints = [[9, 9, 9], [8, 8, 8]]\n";
+    fs::write(at("c.toml"), format!("method = 'strain'\n{near}{far}")).unwrap();
+    let warned = said(&[]);
+    assert!(
+        warned.contains("fibre 'lost'") && !warned.contains("biceps") && at("p.png").exists(),
+        "{warned}"
+    );
+
+    for (name, what) in [("../lines.obj", "outside"), ("none.json", "cannot read it"), ("c.toml", ".toml")] {
+        fs::write(at("c.toml"), format!("method = 'strain'\n[[fibre]]\nfile = '{name}'\n")).unwrap();
+        let output = picture(&[]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.trim_end().lines().count()), (Some(1), 1), "{said}");
+        assert!(said.contains("line 3: fibre[0].file") && said.contains(what), "{said}");
+    }
+}
+
+#[test]
+fn methods_without_frames_or_pins_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("p.png");
+    for (method, show) in [("lbs", "frames"), ("position", "pins"), ("dqs", "pins"), ("position", "frames")] {
+        let args = ["picture", "sample:arm", "--method", method, "--show", show, "-q", "-o", text(&out)];
+        let said = refused(&args);
+        assert!(said.contains(&format!("{method} has no {show}; use --method strain")), "{said}");
+    }
+    let cut =
+        ["picture", "sample:arm", "--method", "strain", "--show", "pins", "--cut", "x", "-o", text(&out)];
+    assert!(fails(&cut, 2).contains("--cut goes with --show tets"));
+    assert!(!out.exists());
 }

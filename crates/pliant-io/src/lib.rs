@@ -6,6 +6,7 @@
 
 pub mod bvh;
 pub mod cache;
+pub mod curves;
 pub mod files;
 pub mod gltf;
 pub mod joint_map;

@@ -7,7 +7,6 @@ use crate::text::{Lines, Problems, at_line, number, shown, words};
 use crate::{Problem, ReadError, Warning};
 use pliant::glam::Vec3;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A surface as an OBJ file has it. Indices are in range, numbers finite, and there is at least one triangle.
@@ -61,18 +60,7 @@ pub struct ObjSummary {
 pub fn read(bytes: &[u8]) -> Result<ObjMesh, ReadError> {
     let mut reader = Reader::default();
     let mut lines = Lines::new(bytes);
-    while let Some((number, first)) = lines.next() {
-        // A backslash at the end of a line joins the next one to it, but not in a comment that ends in a path.
-        let mut line = Cow::Borrowed(first);
-        while !line.starts_with(b"#") && line.ends_with(b"\\") {
-            let joined = line.to_mut();
-            joined.pop();
-            joined.push(b' ');
-            match lines.next() {
-                Some((_, next)) => joined.extend_from_slice(next),
-                None => break,
-            }
-        }
+    while let Some((number, line)) = lines.next_joined() {
         reader.line(number, &line);
         if reader.problems.full() {
             break;

@@ -2,8 +2,8 @@
 
 mod tree;
 
-use crate::text::without_bom;
-use crate::{Problem, ReadError};
+use crate::text::{shown, without_bom};
+use crate::{Files, Problem, ReadError, curves};
 use pliant::method::{Settings, SettingsError};
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
@@ -23,7 +23,8 @@ pub struct SettingsFile {
     text: String,
 }
 
-/// Reads a settings file. The numbers are checked; joints and painted attributes, which depend on the character, are not.
+/// Reads a settings file. The numbers are checked; joints and painted attributes, which depend on the character, are
+/// not. Files that it names are read by [`SettingsFile::fetch`].
 pub fn read(bytes: &[u8]) -> Result<SettingsFile, ReadError> {
     let (text, table) = table(bytes, "a settings file")?;
     let root = DeValue::Table(table);
@@ -70,6 +71,23 @@ pub(crate) fn line_of(text: &str, at: usize) -> String {
 }
 
 impl SettingsFile {
+    /// Reads the files of curves that fibres name.
+    pub fn fetch(&mut self, files: &dyn Files) -> Result<(), ReadError> {
+        for index in 0..self.settings.fibres.len() {
+            let Some(name) = self.settings.fibres[index].file.clone() else { continue };
+            let refuse = |what: String| {
+                let path = format!("fibre[{index}].file");
+                let what = format!("{path}: {}: {what}", shown(name.as_bytes()));
+                ReadError::from(Problem::new(self.place_of(&path).unwrap_or_default(), what))
+            };
+            let bytes =
+                files.read(&name, curves::MAX_BYTES).map_err(|e| refuse(format!("cannot read it: {e}")))?;
+            let drawn = curves::read(&name, &bytes).map_err(|e| refuse(e.to_string()))?;
+            self.settings.fibres[index].drawn = drawn;
+        }
+        Ok(())
+    }
+
     /// An error about these settings, with the line of the key that is wrong.
     pub fn refuse(&self, error: SettingsError) -> ReadError {
         let place = self.place_of(&error.path).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use crate::{Problem, ReadError};
 use pliant::asset::AssetError;
+use std::borrow::Cow;
 
 /// Largest coordinate that is taken: squares of it still fit in an `f32`.
 pub(crate) const LARGEST: f64 = 1e18;
@@ -74,6 +75,25 @@ impl<'a> Iterator for Lines<'a> {
         let after = if rest[end..].starts_with(b"\r\n") { end + 2 } else { end + 1 };
         self.rest = Some(&rest[after..]);
         Some((self.number, &rest[..end]))
+    }
+}
+
+impl<'a> Lines<'a> {
+    /// The next line of an OBJ file: a backslash at the end of a line joins the next one to it, but not in a comment that
+    /// ends in a path.
+    pub(crate) fn next_joined(&mut self) -> Option<(usize, Cow<'a, [u8]>)> {
+        let (number, first) = self.next()?;
+        let mut line = Cow::Borrowed(first);
+        while !line.starts_with(b"#") && line.ends_with(b"\\") {
+            let joined = line.to_mut();
+            joined.pop();
+            joined.push(b' ');
+            match self.next() {
+                Some((_, next)) => joined.extend_from_slice(next),
+                None => break,
+            }
+        }
+        Some((number, line))
     }
 }
 

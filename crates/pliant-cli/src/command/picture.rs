@@ -13,11 +13,12 @@ use crate::prepare::prepare;
 use crate::progress::Progress;
 use crate::settings::{Task, Wishes};
 use crate::terminal::say;
+use crate::xray;
 use anyhow::{Context, Result, bail};
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use pliant::asset::{Clip, TetMesh};
 use pliant::measure::{Judge, Options};
-use pliant::method::Shape;
+use pliant::method::{Deformer, Shape};
 use pliant::rig::Pose;
 use pliant_io::files::write_whole;
 
@@ -29,8 +30,11 @@ pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
         Image::check_sheet(args.size.0, args.size.1, 2, 2)?;
     }
     let views = views(args);
-    let images =
-        if args.show == Some(Show::Tets) { tets(args, common, &views)? } else { skin(args, common, &views)? };
+    let images = match args.show {
+        Some(Show::Tets) => tets(args, common, &views)?,
+        Some(show @ (Show::Frames | Show::Pins)) => inside(show, args, common, &views)?,
+        Some(Show::Skeleton) | None => skin(args, common, &views)?,
+    };
     let image = match &images[..] {
         [one] => one.clone(),
         all => {
@@ -62,8 +66,30 @@ struct Posed {
     input: Input,
     pose: Pose,
     shape: Shape,
-    /// The body of a method that has one, and its nodes.
-    flesh: Option<(TetMesh, Vec<Vec3>)>,
+    method: String,
+    /// The body of a method that has one.
+    flesh: Option<Flesh>,
+}
+
+/// A method's body at that moment, and what is known of it.
+struct Flesh {
+    mesh: TetMesh,
+    nodes: Vec<Vec3>,
+    frames: Option<Vec<Quat>>,
+    pins: Option<Vec<u32>>,
+}
+
+impl Flesh {
+    /// At rest; none where the method has no body.
+    fn of(deformer: &dyn Deformer) -> Option<Self> {
+        let mesh = deformer.body()?.tets().clone();
+        Some(Self {
+            nodes: mesh.positions().to_vec(),
+            mesh,
+            frames: deformer.frames().map(<[_]>::to_vec),
+            pins: deformer.pins().map(<[_]>::to_vec),
+        })
+    }
 }
 
 impl Posed {
@@ -74,34 +100,43 @@ impl Posed {
         input.warn(common);
         let character = &input.character;
         let (mut pose, mut shape, mut flesh) = (Pose::rest(character), Shape::rest(character), None);
-        if let Some(moment) = args.moment() {
+        let chosen = |moment: Moment| {
             let clips = motion::choose(&input, args.clip.as_deref())?;
             let clip = clips.first().map(|&i| &character.clips()[i]);
             let time = match moment {
                 Moment::Seconds(time) => time / args.input.speed.unwrap_or(1.0),
                 Moment::Part(part) => part * clip.map_or(0.0, Clip::end),
             };
+            anyhow::Ok((clip, time))
+        };
+        let chosen = args.moment().map(chosen).transpose()?;
+        let is_inside = matches!(args.show, Some(Show::Frames | Show::Pins));
+        if chosen.is_some() || is_inside {
             let deformer = prepare(&method, &settings, &input, common)?;
             let mut odd = input.unused_tets(&*deformer);
             odd.extend(deformer.warnings().iter().cloned());
             if !common.quiet {
                 odd.iter().for_each(|odd| say(&format!("warning: {odd}")));
             }
-            let schedule = Schedule {
-                fps: clip.and_then(Clip::frame_rate).unwrap_or(motion::DEFAULT_FPS),
-                times: vec![time],
-            };
-            let steps = Drive::steps(&*deformer, &schedule);
-            let mut progress = Progress::new("moving up to there", steps, common.quiet);
-            Drive::new(character, &*deformer).play(clip, &schedule, &mut progress, &mut |frame| {
-                pose.copy_from(frame.pose);
-                shape = frame.shape.clone();
-                let nodes = frame.nodes.map(|n| n.iter().map(|n| Vec3::new(n[0], n[1], n[2])).collect());
-                flesh = deformer.body().map(|body| body.tets().clone()).zip(nodes);
-                Ok(())
-            })?;
+            flesh = Flesh::of(&*deformer);
+            if let Some((clip, time)) = chosen {
+                let schedule = Schedule {
+                    fps: clip.and_then(Clip::frame_rate).unwrap_or(motion::DEFAULT_FPS),
+                    times: vec![time],
+                };
+                let steps = Drive::steps(&*deformer, &schedule);
+                let mut progress = Progress::new("moving up to there", steps, common.quiet);
+                Drive::new(character, &*deformer).play(clip, &schedule, &mut progress, &mut |frame| {
+                    pose.copy_from(frame.pose);
+                    shape = frame.shape.clone();
+                    if let (Some(flesh), Some(nodes)) = (&mut flesh, frame.nodes) {
+                        flesh.nodes = nodes.iter().map(|n| Vec3::new(n[0], n[1], n[2])).collect();
+                    }
+                    Ok(())
+                })?;
+            }
         }
-        Ok(Self { input, pose, shape, flesh })
+        Ok(Self { input, pose, shape, method, flesh })
     }
 }
 
@@ -142,7 +177,7 @@ fn tets(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image
     };
     if args.moment().is_some() {
         let Posed { input, shape, flesh, .. } = Posed::new(args, common)?;
-        let Some((mesh, nodes)) = flesh else {
+        let Some(Flesh { mesh, nodes, .. }) = flesh else {
             bail!("--show tets with --clip or --time: the method has no tets; try --method position");
         };
         let triangles = input.character.surface().triangles();
@@ -160,4 +195,23 @@ fn tets(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image
     load::warn(&warnings, common);
     let mesh = body.tets();
     take(Cutaway { mesh, nodes: mesh.positions(), skin: &skin.positions, triangles: &skin.triangles })
+}
+
+/// Frames or pins of the flesh, through the skin.
+fn inside(show: Show, args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image>> {
+    let Posed { input, shape, method, flesh, .. } = Posed::new(args, common)?;
+    let (width, height) = args.size;
+    let side = width.min(height) as f32;
+    let lines = match (&flesh, show) {
+        (Some(Flesh { mesh, nodes, frames: Some(frames), .. }), Show::Frames) => {
+            xray::frames(mesh, nodes, frames, side)
+        }
+        (Some(Flesh { mesh, nodes, pins: Some(pins), .. }), Show::Pins) => {
+            xray::pins(mesh, nodes, pins, side)
+        }
+        (_, Show::Frames) => bail!("--show frames: the method {method} has no frames; use --method strain"),
+        _ => bail!("--show pins: the method {method} has no pins; use --method strain"),
+    };
+    let triangles = input.character.surface().triangles();
+    views.iter().map(|&view| xray::take(&shape.positions, triangles, &lines, width, height, view)).collect()
 }

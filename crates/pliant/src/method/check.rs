@@ -4,7 +4,7 @@ use super::NAMES;
 use super::names::{listed, nearest, quoted};
 use super::settings::limits::{self, Limits};
 use super::settings::{
-    BodySettings, Place, PositionSettings, Region, Settings, SimulationSettings, StrainSettings,
+    BodySettings, Fibre, Place, PositionSettings, Region, Settings, SimulationSettings, StrainSettings,
 };
 use std::fmt::Display;
 use thiserror::Error;
@@ -69,6 +69,14 @@ impl Settings {
         for (index, region) in self.regions.iter().enumerate() {
             region.check().map_err(|e| e.under(&format!("region[{index}]")))?;
         }
+        let count = self.fibres.len();
+        if count > limits::FIBRES {
+            let allowed = format!("{} at most", limits::FIBRES);
+            return Err(SettingsError::new("fibre", format!("{count} are too many"), allowed));
+        }
+        for (index, fibre) in self.fibres.iter().enumerate() {
+            fibre.check().map_err(|e| e.under(&format!("fibre[{index}]")))?;
+        }
         Ok(())
     }
 }
@@ -120,6 +128,35 @@ impl StrainSettings {
         within("young", self.young, limits::YOUNG)?;
         within("poisson", self.poisson, limits::STRAIN_POISSON)?;
         within("density", self.density, limits::DENSITY)
+    }
+}
+
+impl Fibre {
+    fn check(&self) -> Checked {
+        match &self.file {
+            None => drop(self.curve()?),
+            Some(file) => {
+                let beside = [
+                    ("points", !self.points.is_empty()),
+                    ("degree", self.degree.is_some()),
+                    ("weights", self.weights.is_some()),
+                    ("knots", self.knots.is_some()),
+                ];
+                if let Some((key, _)) = beside.iter().find(|(_, is_set)| *is_set) {
+                    return Err(SettingsError::new(
+                        *key,
+                        "'file' goes in its place",
+                        "leave out one of them",
+                    ));
+                }
+                named("file", file)?;
+            }
+        }
+        optional("radius", self.radius, limits::LENGTH)?;
+        optional("falloff", self.falloff, limits::FALLOFF)?;
+        self.stretch.iter().flatten().try_for_each(|&k| within("stretch", k, limits::SHARE))?;
+        self.shear.iter().flatten().try_for_each(|&k| within("shear", k, limits::SHARE))?;
+        optional("volume", self.volume, limits::SHARE)
     }
 }
 

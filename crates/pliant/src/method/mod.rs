@@ -2,6 +2,7 @@
 
 mod check;
 mod dqs;
+mod fibres;
 mod flesh;
 mod lbs;
 mod names;
@@ -14,7 +15,7 @@ pub use check::SettingsError;
 pub use names::nearest;
 pub use regions::{SOFTNESS, Tissue};
 pub use settings::{
-    BodySettings, Damping, Model, Place, PositionSettings, Prediction, Preset, Region, Settings,
+    BodySettings, Damping, Fibre, Model, Place, PositionSettings, Prediction, Preset, Region, Settings,
     SimulationSettings, StrainOrder, StrainSettings,
 };
 
@@ -24,7 +25,7 @@ use crate::rig::{Motion, Pose, SkinMatrix};
 use crate::simd::Path;
 use crate::skin::{SkinError, Skinner, State};
 use crate::solver::SolverError;
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use thiserror::Error;
 
 /// A method by name, and how it is prepared.
@@ -160,6 +161,16 @@ pub trait Deformer: Send + Sync {
     /// What was odd about the character, in words.
     fn warnings(&self) -> &[String] {
         &[]
+    }
+
+    /// For each node of the body the slot of the bone that holds it, or `u32::MAX`; where the method pins nodes.
+    fn pins(&self) -> Option<&[u32]> {
+        None
+    }
+
+    /// For each tet of the body its frame, the first axis along the fibre; where the method has any.
+    fn frames(&self) -> Option<&[Quat]> {
+        None
     }
 }
 

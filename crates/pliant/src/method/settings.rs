@@ -1,6 +1,7 @@
 //! What a user may set. One type for the command, the page and the library; every field has a default that works on
 //! any character.
 
+use crate::asset::Curve;
 use serde::{Deserialize, Serialize};
 
 /// What numbers may be: checked by [`Settings::check`], and said in the schema.
@@ -10,6 +11,8 @@ pub(super) mod limits {
 
     /// Regions, those that the character's file brings too.
     pub(crate) const REGIONS: usize = 256;
+    /// Fibres, each a curve or a file of curves.
+    pub(crate) const FIBRES: usize = 1024;
     pub(crate) const TETS: Limits<usize> = (50, 10_000_000);
     pub(crate) const STEP: Limits<f64> = (1e-4, 0.1);
     pub(crate) const ITERATIONS: Limits<u32> = (1, 1000);
@@ -64,6 +67,10 @@ pub struct Settings {
     #[serde(rename = "region")]
     #[cfg_attr(feature = "schema", schemars(length(max = limits::REGIONS)))]
     pub regions: Vec<Region>,
+    /// Fibres of the flesh for the method `strain`: where there are none they follow the bones.
+    #[serde(rename = "fibre")]
+    #[cfg_attr(feature = "schema", schemars(length(max = limits::FIBRES)))]
+    pub fibres: Vec<Fibre>,
 }
 
 impl Default for Settings {
@@ -77,6 +84,7 @@ impl Default for Settings {
             position: PositionSettings::default(),
             strain: StrainSettings::default(),
             regions: Vec::new(),
+            fibres: Vec::new(),
         }
     }
 }
@@ -394,6 +402,44 @@ impl Place {
     fn default_reach() -> f64 {
         0.5
     }
+}
+
+/// A fibre of the flesh: a NURBS curve in the rest pose, or a file of curves. The flesh around runs along it, and may have
+/// a material of its own near it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Fibre {
+    /// What warnings call it.
+    pub name: String,
+    /// Control points in the rest pose, in the character's units.
+    pub points: Vec<[f64; 3]>,
+    /// 1 is straight from point to point (default: what the knots ask for, else 3, or less where there are fewer points).
+    pub degree: Option<usize>,
+    /// One for each point (default: all 1).
+    pub weights: Option<Vec<f64>>,
+    /// As many as points and degree and one together (default: clamped, evenly spaced).
+    pub knots: Option<Vec<f64>>,
+    /// A `.json` or `.obj` file of curves in place of `points`, in the folder of the settings file or below.
+    pub file: Option<String>,
+    /// Distance up to which `stretch`, `shear` and `volume` count wholly (default: a twentieth of the character's size).
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::LENGTH.0, max = limits::LENGTH.1)))]
+    pub radius: Option<f64>,
+    /// Over which length more they fade (default: half the radius).
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::FALLOFF.0, max = limits::FALLOFF.1)))]
+    pub falloff: Option<f64>,
+    /// In place of the method's stretch stiffness.
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::SHARE.0, max = limits::SHARE.1))))]
+    pub stretch: Option<[f64; 3]>,
+    /// In place of the method's shear stiffness.
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::SHARE.0, max = limits::SHARE.1))))]
+    pub shear: Option<[f64; 3]>,
+    /// In place of the method's volume stiffness.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SHARE.0, max = limits::SHARE.1)))]
+    pub volume: Option<f64>,
+    /// The curves of `file` with their names, once it is read.
+    #[serde(skip)]
+    pub drawn: Vec<(String, Curve)>,
 }
 
 /// Tissues that people know.

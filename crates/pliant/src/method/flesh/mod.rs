@@ -19,7 +19,7 @@ use crate::rig::Motion;
 use crate::simd::Path;
 use crate::skin::{Blend, Skinner};
 use crate::solver::Check;
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use state::State;
 use tissue::NodeRegion;
 
@@ -75,6 +75,16 @@ pub(super) trait Physics: Send + Sync {
 
     /// How much of the constraints is left.
     fn residual(&self, nodes: &[Node], state: &mut Self::State) -> f32;
+
+    /// See [`Deformer::pins`].
+    fn pins(&self) -> Option<&[u32]> {
+        None
+    }
+
+    /// See [`Deformer::frames`].
+    fn frames(&self) -> Option<&[Quat]> {
+        None
+    }
 }
 
 /// A body on a skeleton: what all copies share, whatever the method.
@@ -221,6 +231,14 @@ impl<P: Physics> Deformer for Prepared<'_, P> {
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    fn pins(&self) -> Option<&[u32]> {
+        self.physics.pins()
+    }
+
+    fn frames(&self) -> Option<&[Quat]> {
+        self.physics.frames()
     }
 }
 

@@ -1,8 +1,9 @@
 //! How stiff each tet is, by either model.
 
+use super::Strain;
 use crate::method::flesh::{Flesh, NodeTissue};
 use crate::method::{Model, Settings};
-use crate::solver::{Effort, StrainSolver, StrainState, per_iteration};
+use crate::solver::{Effort, StrainState, per_iteration};
 
 /// Solver iterations in a tick, and sweeps of volume alone after them, where the settings do not say.
 const ITERATIONS: u32 = 10;
@@ -39,7 +40,7 @@ pub(super) fn effort(settings: &Settings) -> Effort {
 
 /// Sets the seven stiffnesses of all tets: three stretches, three shears, volume.
 pub(super) fn set(
-    solver: &StrainSolver,
+    Strain { solver, fibres, .. }: &Strain,
     flesh: &Flesh<'_>,
     settings: &Settings,
     tissue: &[NodeTissue],
@@ -61,15 +62,15 @@ pub(super) fn set(
         }
         sums.map(f64::from)
     };
-    let given = {
+    let given = |tet: usize| {
         let ([a, b, c], [d, e, f]) = (strain.stretch, strain.shear);
-        [a, b, c, d, e, f, strain.volume]
+        fibres.given(settings, tet, [a, b, c, d, e, f, strain.volume])
     };
     match settings.simulation.model {
         Model::Stiffness => {
             let iterations = iterations(settings);
             solver.set_stiffness(state, |tet| {
-                let shares = shares(tet);
+                let (given, shares) = (given(tet), shares(tet));
                 std::array::from_fn(|k| per_iteration(given[k] * shares[k], iterations))
             });
         }
@@ -82,7 +83,7 @@ pub(super) fn set(
             let cubed = flesh.metres_per_unit.powi(3);
             let square = seconds * seconds;
             solver.set_stiffness(state, |tet| {
-                let (shares, volume) = (shares(tet), mesh.volume_of(tet) * cubed);
+                let (given, shares, volume) = (given(tet), shares(tet), mesh.volume_of(tet) * cubed);
                 let compliance = |k: usize| 1.0 / (moduli[k] * given[k] * shares[k] * volume * square);
                 std::array::from_fn(|k| compliance(k).clamp(0.0, 1e30) as f32)
             });

@@ -2,6 +2,7 @@
 //! constraints, solved in layers from the bones outwards. No weights are blended.
 
 mod damping;
+mod fibres;
 mod materials;
 mod pins;
 
@@ -10,13 +11,16 @@ use super::{Damping, Deformer, Model, PrepareError, Settings, Setup, StrainOrder
 use crate::asset::Character;
 use crate::body::Node;
 use crate::parallel;
-use crate::rig::SkinMatrix;
+use crate::rig::{Motion, SkinMatrix};
 use crate::solver::{Check, Effort, Order, StrainSolver, StrainState};
-use glam::Vec3;
+use fibres::Fibres;
+use glam::{Quat, Vec3};
 use pins::Pin;
 
 pub(super) const NAME: &str = "strain";
 
+/// Seconds from tick to tick, where the motion has no frames of its own.
+const STEP: f64 = 0.01;
 /// Downwards, for settled flesh where the settings do not say.
 const GRAVITY: [f64; 3] = [0.0, -9.81, 0.0];
 /// How far flesh may swing from where the bones would carry it, in distances from its bone (and a cell). Farther, it may
@@ -35,6 +39,9 @@ pub(super) fn prepare<'c>(
 struct Strain {
     solver: StrainSolver,
     pins: Vec<Pin>,
+    /// The pins as pictures know them.
+    pinned_to: Vec<u32>,
+    fibres: Fibres,
 }
 
 impl Strain {
@@ -46,8 +53,11 @@ impl Strain {
             StrainOrder::Layered => Order::Layered,
             StrainOrder::Unordered => Order::Unordered,
         };
-        let solver = StrainSolver::new(body.tets(), &pinned, None, order, *path)?;
-        Ok(Self { solver, pins })
+        let fibres = Fibres::new(flesh, warnings)?;
+        let solver = StrainSolver::new(body.tets(), &pinned, Some(&fibres.frames), order, *path)?;
+        let slot = |pin: &Pin| if let Pin::Bone(slot) = pin { u32::from(*slot) } else { u32::MAX };
+        let pinned_to = pins.iter().map(slot).collect();
+        Ok(Self { solver, pins, pinned_to, fibres })
     }
 }
 
@@ -60,9 +70,18 @@ impl Physics for Strain {
         state
     }
 
+    /// A recording's own frames, cut into equal parts of at most 1/60 s.
+    fn step(&self, motion: &dyn Motion) -> f64 {
+        motion
+            .frame_time()
+            .filter(|t| *t > 0.0)
+            .map_or(STEP, |time| time / (time * 60.0 - 1e-6).ceil().max(1.0))
+    }
+
     fn is_live(&self, old: &Settings, new: &Settings) -> bool {
+        let fibres = fibres::is_live(&old.fibres, &new.fibres);
         let (old, new) = (&old.strain, &new.strain);
-        old.density == new.density && old.order == new.order
+        fibres && old.density == new.density && old.order == new.order
     }
 
     /// All of it follows its inertia.
@@ -78,7 +97,7 @@ impl Physics for Strain {
         seconds: f64,
         state: &mut StrainState,
     ) {
-        materials::set(&self.solver, flesh, settings, tissue, seconds, state);
+        materials::set(self, flesh, settings, tissue, seconds, state);
     }
 
     fn set_targets(
@@ -175,6 +194,14 @@ impl Physics for Strain {
 
     fn residual(&self, nodes: &[Node], state: &mut StrainState) -> f32 {
         self.solver.residual(state, nodes)
+    }
+
+    fn pins(&self) -> Option<&[u32]> {
+        Some(&self.pinned_to)
+    }
+
+    fn frames(&self) -> Option<&[Quat]> {
+        Some(&self.fibres.frames)
     }
 }
 
