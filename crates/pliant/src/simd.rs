@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod emulated;
 mod lanes;
+#[cfg(any(test, target_arch = "x86_64"))]
+mod twin;
 pub(crate) mod vectors;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm;
@@ -12,6 +14,8 @@ mod x86;
 #[cfg(test)]
 pub(crate) use emulated::Emulated;
 pub(crate) use lanes::{Lanes, Tables, gather_rows, load_rows, scatter_rows, store_rows, transpose};
+#[cfg(any(test, target_arch = "x86_64"))]
+pub(crate) use twin::Twin;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) use wasm::Wasm;
 #[cfg(target_arch = "x86_64")]

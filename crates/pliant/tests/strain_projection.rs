@@ -241,8 +241,9 @@ fn layers_of_a_bar_count_from_its_pins() {
     let mut seen = vec![0; mesh.positions().len()];
     for &tet in &sequence {
         for &node in &mesh.tets()[tet as usize] {
-            assert!(found[tet as usize] >= seen[node as usize], "tets of a node go layer by layer");
-            seen[node as usize] = found[tet as usize];
+            let (layer, seen) = (found[tet as usize], &mut seen[node as usize]);
+            assert!(layer + 1 >= *seen, "tets of a node go layer by layer, at most one ahead");
+            *seen = layer.max(*seen);
         }
     }
     assert_eq!(sequence.len(), solver.free_tets());

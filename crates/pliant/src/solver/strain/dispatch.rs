@@ -73,7 +73,7 @@ pub(super) use kernels_of;
 #[cfg(target_arch = "x86_64")]
 kernels_of!(sse: crate::simd::Sse);
 #[cfg(target_arch = "x86_64")]
-kernels_of!(avx2: crate::simd::Avx, #[target_feature(enable = "avx2")]);
+kernels_of!(avx2: crate::simd::Twin<crate::simd::Avx>, #[target_feature(enable = "avx2")]);
 #[cfg(target_arch = "x86_64")]
 kernels_of!(avx512: crate::simd::Avx512, #[target_feature(enable = "avx512f")]);
 

@@ -56,8 +56,8 @@ const REGULAR: f64 = 0.02;
 /// `C^2 w/l^2`, a step of an edge.
 const LIMIT: f32 = 50.0;
 
-/// Least number of tets in a slab of a body that has more than four such: layers are thin, and of 1200 tets in 8 layers a
-/// fifth of the lanes would idle; of twice as many a twelfth do.
+/// Least number of tets in a slab of a body that has at least four such: layers are thin, and of 1200 tets in 8 layers a
+/// twelfth of the lanes would idle; of twice as many a twentieth do.
 const LAYERED_SLAB: usize = 2400;
 
 /// Columns of the shear constraints.

@@ -1,8 +1,8 @@
 //! Tets as the kernels read them: slab by slab, sixteen at a time that share no node.
 //!
-//! Tets that share no node commute, so a batch may mix layers and a slab is still swept layer by layer to the last bit:
-//! what counts is that of two tets that share a node the one in the lower layer goes first. That fills batches where a
-//! slab's layer alone could not. A filler has columns of 0 and all its nodes on a filler of inverse mass 0.
+//! Tets that share no node commute, so a batch may mix layers and a slab is still swept layer by layer: what counts is that
+//! of two tets that share a node the one in the lower layer goes first. That fills batches where a slab's layer alone
+//! could not; lanes that would still idle take a tet one layer ahead of its time. A filler has columns of 0 and all its nodes on a filler of inverse mass 0.
 
 use super::super::order::Slabs;
 use super::super::pack::{BATCH, Offsets, POOL, Places, Row, by_urgency};
@@ -128,36 +128,41 @@ impl Pack {
     }
 }
 
-/// Batches of tets that share no place, given in order of their layers. At a place lower layers go first; else those on
-/// places with most tets left. Where there is a choice a batch shares no place with the one before either, so that it
-/// need not wait for it.
+/// Batches of tets that share no place, given in order of their layers. At a place lower layers go first, but for one
+/// ahead where a lane would idle; else those on places with most tets left. Where there is a choice a batch shares no
+/// place with the one before either, so that it need not wait for it.
 fn batches(tets: &[[u32; 4]], layers: &[u32], places: usize) -> Vec<Vec<u32>> {
     let mut done = Vec::with_capacity(tets.len() / BATCH + BATCH);
     let at_place = Lists::group(places, tets);
-    // How many of a place's tets are in batches, and which batch touched it last, counted from 2.
-    let (mut taken, mut touched) = (vec![0usize; places], vec![0u32; places]);
+    let mut is_taken = vec![false; tets.len()];
+    // Of each place: how many tets are left, the first of them, and which batch touched it last, counted from 2.
+    let mut left: Vec<usize> = (0..places).map(|place| at_place.of(place).len()).collect();
+    let (mut next, mut touched) = (vec![0usize; places], vec![0u32; places]);
     let (mut pool, mut sorted, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     for first in (0..tets.len()).step_by(POOL) {
         pool.extend(first as u32..tets.len().min(first + POOL) as u32);
         while !pool.is_empty() {
-            let left = |&place: &u32| at_place.of(place as usize).len() - taken[place as usize];
-            let urgency = |&tet: &u32| tets[tet as usize].iter().map(left).max().unwrap_or(0);
-            by_urgency(&pool, urgency, &mut counts, &mut sorted);
+            let most_left = |&tet: &u32| tets[tet as usize].iter().map(|&place| left[place as usize]).max();
+            by_urgency(&pool, |tet| most_left(tet).unwrap_or(0), &mut counts, &mut sorted);
             std::mem::swap(&mut pool, &mut sorted);
             let number = done.len() as u32 + 2;
             let mut batch: Vec<u32> = Vec::with_capacity(BATCH);
-            for free_since in [number - 1, number] {
+            for (free_since, ahead) in [(number - 1, 0), (number, 0), (number, 1)] {
                 pool.retain(|&tet| {
                     let on = tets[tet as usize].map(|place| place as usize);
-                    let take = batch.len() < BATCH
-                        && on.iter().all(|&place| {
-                            let next = at_place.of(place)[taken[place]];
-                            touched[place] < free_since && layers[next as usize] == layers[tet as usize]
-                        });
+                    let is_due = |&place: &usize| {
+                        let lowest = layers[at_place.of(place)[next[place]] as usize];
+                        touched[place] < free_since && lowest + ahead >= layers[tet as usize]
+                    };
+                    let take = batch.len() < BATCH && on.iter().all(is_due);
                     if take {
                         batch.push(tet);
-                        on.iter()
-                            .for_each(|&place| (taken[place], touched[place]) = (taken[place] + 1, number));
+                        is_taken[tet as usize] = true;
+                        for place in on {
+                            (left[place], touched[place]) = (left[place] - 1, number);
+                            let mut rest = at_place.of(place)[next[place]..].iter();
+                            next[place] += rest.by_ref().take_while(|&&tet| is_taken[tet as usize]).count();
+                        }
                     }
                     !take
                 });

@@ -8,6 +8,7 @@ use crate::body::{bench_bend, bench_body, rest_nodes};
 dispatch::kernels_of!(four: crate::simd::Emulated<4>);
 dispatch::kernels_of!(eight: crate::simd::Emulated<8>);
 dispatch::kernels_of!(sixteen: crate::simd::Emulated<16>);
+dispatch::kernels_of!(twin: crate::simd::Twin<crate::simd::Emulated<8>>);
 
 /// Every seventh node.
 fn some_pins(mesh: &TetMesh) -> Vec<bool> {
@@ -15,7 +16,7 @@ fn some_pins(mesh: &TetMesh) -> Vec<bool> {
 }
 
 /// Every free tet once, on nodes of its slab and the next, lanes that share no node, and the tets of a node layer by
-/// layer within a slab.
+/// layer within a slab but for one layer ahead.
 #[test]
 fn batches_hold_every_tet_once_and_no_node_twice() {
     for (name, mesh) in meshes() {
@@ -42,8 +43,9 @@ fn batches_hold_every_tet_once_and_no_node_twice() {
                         let Some(nodes) = mesh.tets().get(tet as usize) else { continue };
                         for &node in nodes {
                             let layer = layers[tet as usize];
-                            assert!(reached[node as usize] <= layer, "{name}: a layer before its time");
-                            reached[node as usize] = layer;
+                            let most = &mut reached[node as usize];
+                            assert!(*most <= layer + 1, "{name}: two layers before its time");
+                            *most = layer.max(*most);
                         }
                     }
                 }
@@ -75,7 +77,7 @@ fn batches_are_full() {
     let (mesh, _) = bench_body(14_000, 8).expect("sound");
     let pins: Vec<bool> = mesh.positions().iter().map(|p| p.y.abs() < 0.1 && p.z.abs() < 0.1).collect();
     let full = fill(&mesh, &pins);
-    assert!(full > 0.85, "{full}");
+    assert!(full > 0.93, "{full}");
 }
 
 type Outcome = (Vec<[u32; 4]>, u32, Check);
@@ -131,7 +133,8 @@ fn all_widths_have_the_bits_of_the_plain_code() {
         for (compliant, scaled) in [(false, false), (true, false), (false, true)] {
             let expected = run(&mesh, &start, None, compliant, scaled);
             assert!(expected.2.finite, "{name}");
-            for (width, kernels) in [(4, four::KERNELS), (8, eight::KERNELS), (16, sixteen::KERNELS)] {
+            let widths = [("4", four::KERNELS), ("8", eight::KERNELS), ("16", sixteen::KERNELS)];
+            for (width, kernels) in widths.into_iter().chain([("8 and 8", twin::KERNELS)]) {
                 let found = run(&mesh, &start, Some(kernels), compliant, scaled);
                 assert!(found == expected, "{name}, {width}, {compliant}, {scaled}");
             }
