@@ -185,6 +185,9 @@ pub(crate) struct SettingsArgs {
     /// Metres that one unit of the character is long (default: 1; of OBJ and BVH what makes a human body 1.7 m tall).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = |t: &str| number(t, 1e-6, 1e6))]
     pub(crate) metres_per_unit: Option<f64>,
+    /// Method strain: gravity is on, and the rest shape is what it has made of the flesh.
+    #[arg(long)]
+    pub(crate) settled: bool,
 }
 
 /// Tissues that people know.

@@ -61,6 +61,7 @@ impl Wishes {
         let mut settings = file.as_ref().map_or_else(Settings::default, |(_, file)| file.settings.clone());
         settings.preset = args.preset.map(Into::into).or(settings.preset);
         settings.method = args.method.clone().or(settings.method);
+        settings.strain.settled |= args.settled;
         let metres = &mut settings.simulation.metres_per_unit;
         *metres = args.metres_per_unit.or(*metres);
         Ok(Self { settings, file })

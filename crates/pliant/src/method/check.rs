@@ -125,6 +125,7 @@ impl StrainSettings {
         optional("consolidating", self.consolidating, limits::SWEEPS)?;
         within("mass_gain", self.mass_gain, limits::GAIN)?;
         within("damping", self.damping, limits::DAMPING)?;
+        within("hold", self.hold, limits::DAMPING)?;
         within("young", self.young, limits::YOUNG)?;
         within("poisson", self.poisson, limits::STRAIN_POISSON)?;
         within("density", self.density, limits::DENSITY)

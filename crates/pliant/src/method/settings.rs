@@ -249,6 +249,10 @@ pub struct StrainSettings {
     /// How fast it does: `exp(-damping t)`.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::DAMPING.0, max = limits::DAMPING.1)))]
     pub damping: f64,
+    /// How fast flesh returns to where its bones carry it as long as the joints nearby are straight, per second, times the
+    /// `bind` of regions: 0 leaves it to the constraints alone, and what a bone does not reach may turn far from it.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::DAMPING.0, max = limits::DAMPING.1)))]
+    pub hold: f64,
     /// Whether the rest shape is what gravity has made of the flesh: then gravity is on, and the rest pose does not sag.
     pub settled: bool,
     /// Young's modulus in pascals, under `compliance`.
@@ -273,6 +277,7 @@ impl Default for StrainSettings {
             order: StrainOrder::Layered,
             damping_model: Damping::Viscous,
             damping: 40.0,
+            hold: 10.0,
             settled: false,
             young: 3e4,
             poisson: 0.45,

@@ -18,7 +18,7 @@ const MOST_PARTS: usize = 12;
 /// How often a tick that went wrong is tried again in twice as many parts.
 const RETRIES: u32 = 4;
 /// Rounds of more volume sweeps where tets are inside out or volume is missing, and sweeps in each.
-const MORE_ROUNDS: usize = 8;
+const MORE_ROUNDS: usize = 16;
 const MORE_SWEEPS: u32 = 4;
 /// Rounds after which even nodes that bones hold give way to a tet that is inside out.
 const GIVE_WAY: usize = 3;

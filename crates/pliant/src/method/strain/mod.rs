@@ -170,6 +170,9 @@ impl Physics for Strain {
                     let swing = SWING * rig.bounds[index].distance + cell;
                     place += off * (swing / off.length().max(swing));
                 }
+                let hold = tissue[index].bind * settings.strain.hold as f32;
+                let returned = 1.0 - libm::expf(-hold * seconds);
+                place += (at(&skinned[index]) - place) * (skinned[index][3] * returned);
                 if let Pin::Joint(slot) = self.pins[index] {
                     let on_bone = apply(&carried.linear[slot as usize], rest[index]);
                     place += (on_bone - place) * skinned[index][3];
