@@ -42,7 +42,7 @@ pub(crate) fn take(
 /// The axes of some tets, spread evenly, as the deformation has turned and stretched them. `side` is the picture's, in
 /// pixels.
 pub(crate) fn frames(mesh: &TetMesh, nodes: &[Vec3], frames: &[Quat], side: f32) -> Vec<Line> {
-    let apart = (mesh.volume() / FRAMES).cbrt();
+    let apart = libm::cbrt(mesh.volume() / FRAMES);
     let mut lines = Vec::new();
     for tet in spread(mesh, apart) {
         let [rest, now] = [mesh.corners(tet), mesh.tets()[tet].map(|n| nodes[n as usize].as_dvec3())];

@@ -279,7 +279,7 @@ impl Obj {
 /// Bezier pieces end to end: kinks where they meet. Of a number of points that makes no whole pieces come knots that do not
 /// go with it.
 fn bezier_knots(points: usize, degree: usize) -> Vec<f64> {
-    let pieces = if degree > 0 { points.saturating_sub(1) / degree } else { 0 };
+    let pieces = points.saturating_sub(1).checked_div(degree).unwrap_or(0);
     let mut knots = vec![0.0];
     for piece in 0..=pieces {
         knots.extend(std::iter::repeat_n(piece as f64, degree.min(points)));
