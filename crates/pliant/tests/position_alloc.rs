@@ -1,11 +1,12 @@
-//! A step of `position` allocates nothing. Alone in its file: a neighbour's allocations would be counted too.
+//! A step of a simulated method allocates nothing. Alone in its file: a neighbour's allocations would be counted too.
 
 mod counting;
 mod position_common;
 
 use counting::ALLOCATIONS;
 use pliant::method::{Model, Place, Prediction, Preset, Region, Shape};
-use position_common::{play, prepare, sample, settings, step};
+use pliant::simd::Path;
+use position_common::{play, prepare_as, sample, settings, step};
 use std::sync::atomic::Ordering;
 
 #[test]
@@ -20,14 +21,19 @@ fn steps_allocate_nothing() {
             pool.install(|| rayon::join(|| both.wait(), || both.wait()));
         }
         for model in [Model::Stiffness, Model::Compliance] {
-            for prediction in [Prediction::Advected, Prediction::DualQuaternion] {
+            let methods = [
+                ("position", Prediction::Advected),
+                ("position", Prediction::DualQuaternion),
+                ("strain", Prediction::Advected),
+            ];
+            for (method, prediction) in methods {
                 let mut settings = settings(1500);
                 settings.simulation.model = model;
                 settings.position.prediction = prediction;
                 // Comes and goes while it is counted.
                 let region = Region::new("all", Place::All, Preset::Fat);
                 settings.regions.push(Region { start: Some(0.3), end: Some(0.8), ..region });
-                let deformer = prepare(&character, &settings);
+                let deformer = prepare_as(method, &character, &settings, Path::best());
                 let mut instance = deformer.instance();
                 let mut shape = Shape::rest(&character);
                 let allocations = pool.install(|| {
@@ -39,7 +45,7 @@ fn steps_allocate_nothing() {
                     (3..36).for_each(&mut frame);
                     ALLOCATIONS.load(Ordering::Relaxed) - before
                 });
-                assert_eq!(allocations, 0, "{model:?}, {prediction:?}, {threads} threads");
+                assert_eq!(allocations, 0, "{method}, {model:?}, {prediction:?}, {threads} threads");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What the tests of the method `position` share.
+//! What the tests of the simulated methods share.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
 use pliant::asset::{Bone, Character};
@@ -32,8 +32,17 @@ pub fn prepare<'c>(character: &'c Character, settings: &Settings) -> Box<dyn Def
 }
 
 pub fn prepare_on<'c>(character: &'c Character, settings: &Settings, path: Path) -> Box<dyn Deformer + 'c> {
+    prepare_as("position", character, settings, path)
+}
+
+pub fn prepare_as<'c>(
+    name: &str,
+    character: &'c Character,
+    settings: &Settings,
+    path: Path,
+) -> Box<dyn Deformer + 'c> {
     let setup = Setup { path, settings, tets: None, progress: &mut |_| true };
-    method::prepare("position", character, setup).expect("prepared")
+    method::prepare(name, character, setup).expect("prepared")
 }
 
 /// A judge that does not look for crossings.

@@ -94,6 +94,7 @@ pub(super) struct Flesh<'c> {
     pub(super) body: Body,
     pub(super) rig: NodeRig,
     pub(super) neighbours: topology::Lists,
+    tets_of_node: topology::Lists,
     pub(super) inverse_masses: Vec<f32>,
     pub(super) metres_per_unit: f64,
     pub(super) path: Path,
@@ -166,6 +167,7 @@ impl<'c> Flesh<'c> {
         let skin = EmbeddedSkin::new(body.tets(), body.embedding(), character.surface().normals(), path)?;
         let points = node_skinner(Blend::Linear, character, &body, &rig, path)?;
         let neighbours = topology::neighbours(body.tets());
+        let tets_of_node = topology::Lists::group(body.tets().positions().len(), body.tets().tets());
         let metres_per_unit = settings.simulation.metres_per_unit.unwrap_or(1.0);
         let compliant = settings.simulation.model == Model::Compliance;
         let inverse_mass = |&volume: &f32| {
@@ -183,6 +185,7 @@ impl<'c> Flesh<'c> {
             body,
             rig,
             neighbours,
+            tets_of_node,
             inverse_masses,
             metres_per_unit,
             path,

@@ -20,8 +20,9 @@ const RETRIES: u32 = 4;
 /// Rounds of more volume sweeps where tets are inside out or volume is missing, and sweeps in each.
 const MORE_ROUNDS: usize = 16;
 const MORE_SWEEPS: u32 = 4;
-/// Rounds after which even nodes that bones hold give way to a tet that is inside out.
-const GIVE_WAY: usize = 3;
+/// Rounds after which even nodes that bones hold give way to a tet that is inside out, and how much.
+const GIVE_WAY: usize = 6;
+const YIELD: f32 = 0.25;
 /// Share of the body's volume that may be missing before those rounds: well within what eyes see.
 const VOLUME_ERROR: f64 = 0.003;
 /// Motion in a tick, as a share of the body's size, below which flesh counts as settled.
@@ -79,6 +80,8 @@ pub(super) struct State<'p, P: Physics> {
     scaled: Vec<[f64; 3]>,
     target_volume: f64,
     volumes: Vec<f64>,
+    /// Tets that are being mended.
+    around: Vec<u32>,
     /// To go back to when a tick goes wrong.
     saved: Vec<Node>,
     saved_velocities: Vec<Vec3>,
@@ -130,6 +133,7 @@ impl<'p, P: Physics> State<'p, P> {
             scaled: vec![[1.0; 3]; slots],
             target_volume: flesh.body.tets().volume(),
             volumes: vec![0.0; flesh.body.surface().len().div_ceil(CHUNK)],
+            around: Vec::with_capacity(flesh.body.tets().tets().len()),
             saved: nodes.clone(),
             saved_velocities: vec![Vec3::ZERO; nodes.len()],
             saved_posed: posed,
@@ -400,10 +404,10 @@ impl<'p, P: Physics> State<'p, P> {
             if !check.finite || !(missing || check.flat > 0) {
                 break;
             }
-            if check.flat > 0 && round > 0 {
-                untangle(flesh, nodes, round >= GIVE_WAY);
+            mend(flesh, nodes, check.flat > 0, round, &mut self.around);
+            if check.flat == 0 || round < GIVE_WAY {
+                physics.sweep_volume(nodes, MORE_SWEEPS, own);
             }
-            physics.sweep_volume(nodes, MORE_SWEEPS, own);
         }
     }
 
@@ -415,10 +419,10 @@ impl<'p, P: Physics> State<'p, P> {
             if check.flat == 0 || !check.finite {
                 break;
             }
-            if round > 0 {
-                untangle(flesh, shown, round >= GIVE_WAY);
+            mend(flesh, shown, true, round, &mut self.around);
+            if round < GIVE_WAY {
+                physics.sweep_volume(shown, MORE_SWEEPS, own);
             }
-            physics.sweep_volume(shown, MORE_SWEEPS, own);
         }
     }
 
@@ -458,21 +462,73 @@ fn body_volume(surface: &[([u32; 3], u32)], nodes: &[Node], sums: &mut [f64]) ->
     sums.iter().sum()
 }
 
+/// What a round does beside sweeps where tets are inside out.
+fn mend(flesh: &Flesh<'_>, nodes: &mut [Node], inverted: bool, round: usize, around: &mut Vec<u32>) {
+    if inverted && round > 0 {
+        untangle(flesh, nodes);
+        if round >= GIVE_WAY {
+            give_way(flesh, nodes, around);
+        }
+    }
+}
+
 /// Draws the corners of tets that are inside out to the middle of their neighbours. Sweeps alone may not turn such a
 /// tet: where others hold its corners, all corrections go round in circles.
-fn untangle(flesh: &Flesh<'_>, nodes: &mut [Node], all: bool) {
+fn untangle(flesh: &Flesh<'_>, nodes: &mut [Node]) {
     for tet in flesh.body.tets().tets() {
-        let [a, b, c, d] = tet.map(|n| at(&nodes[n as usize]));
-        if (b - a).cross(c - a).dot(d - a) > 0.0 {
+        if six_volumes(nodes, tet) > 0.0 {
             continue;
         }
         for &node in tet {
             let around = flesh.neighbours.of(node as usize);
             let sum: Vec3 = around.iter().map(|&n| at(&nodes[n as usize])).sum();
-            if (all || nodes[node as usize][3] > 0.0) && !around.is_empty() {
+            if nodes[node as usize][3] > 0.0 && !around.is_empty() {
                 let (place, middle) = (at(&nodes[node as usize]), sum / around.len() as f32);
                 put(&mut nodes[node as usize], place + (middle - place) * 0.5);
             }
         }
     }
+}
+
+/// Projects the volumes of tets that are inside out and of those around them, with bones that give way: between two that
+/// have come too near there may be no room else.
+fn give_way(flesh: &Flesh<'_>, nodes: &mut [Node], around: &mut Vec<u32>) {
+    let (mesh, tets_of) = (flesh.body.tets(), &flesh.tets_of_node);
+    around.clear();
+    for (index, tet) in mesh.tets().iter().enumerate() {
+        let near = |tet: &[u32; 4]| {
+            let tets = tet.iter().flat_map(|&n| tets_of.of(n as usize));
+            tets.into_iter().any(|&t| six_volumes(nodes, &mesh.tets()[t as usize]) <= 0.0)
+        };
+        if near(tet) {
+            around.push(index as u32);
+        }
+    }
+    for _ in 0..MORE_SWEEPS {
+        for &index in around.iter() {
+            let tet = mesh.tets()[index as usize];
+            let [a, b, c, d] = tet.map(|n| at(&nodes[n as usize]));
+            let (ab, ac, ad) = (b - a, c - a, d - a);
+            let (gb, gc, gd) = (ac.cross(ad), ad.cross(ab), ab.cross(ac));
+            let gradients = [-(gb + gc + gd), gb, gc, gd];
+            let weights = tet.map(|n| if nodes[n as usize][3] > 0.0 { 1.0 } else { YIELD });
+            let over: f32 = (0..4).map(|k| weights[k] * gradients[k].length_squared()).sum();
+            let rest = 6.0 * mesh.volume_of(index as usize) as f32;
+            let short = rest - ab.dot(gb);
+            // No farther than an edge: gradients of a flat tet are next to nothing.
+            let edge = libm::cbrtf(rest);
+            let step = short / over.max(short * short / (edge * edge));
+            if over > 0.0 {
+                for k in 0..4 {
+                    let node = &mut nodes[tet[k] as usize];
+                    put(node, at(node) + gradients[k] * (step * weights[k]));
+                }
+            }
+        }
+    }
+}
+
+fn six_volumes(nodes: &[Node], tet: &[u32; 4]) -> f32 {
+    let [a, b, c, d] = tet.map(|n| at(&nodes[n as usize]));
+    (b - a).cross(c - a).dot(d - a)
 }

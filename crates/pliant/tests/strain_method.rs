@@ -1,0 +1,221 @@
+//! The method `strain` on the samples: pins, joints, gravity, damping, the same bits on every path.
+
+mod position_common;
+
+use pliant::asset::Character;
+use pliant::body::Node;
+use pliant::glam::{DAffine3, DVec3, Vec3};
+use pliant::measure::TetJudge;
+use pliant::method::{Damping, Deformer, Place, Preset, Region, Settings, Shape};
+use pliant::rig::{Motion, Pose};
+use pliant::simd::Path;
+use position_common::{
+    bits, coarse, judge, navel, play, pose_at, prepare_as, sample, scripted, settings, step,
+};
+
+/// Of the limbs among the samples.
+const RADIUS: f32 = 0.12;
+
+fn prepare<'c>(character: &'c Character, settings: &Settings) -> Box<dyn Deformer + 'c> {
+    prepare_as("strain", character, settings, Path::best())
+}
+
+fn place(node: &Node) -> Vec3 {
+    Vec3::new(node[0], node[1], node[2])
+}
+
+fn moved(a: &[Node], b: &[Node]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| place(a).distance(place(b))).fold(0.0, f32::max)
+}
+
+#[test]
+fn joints_keep_their_sections_and_volume_and_hold_still() {
+    for name in ["cylinder", "arm"] {
+        let character = sample(name);
+        for clip in ["twist", "bend"] {
+            let deformer = prepare(&character, &settings(5000));
+            let (judge, flesh) =
+                (judge(&character), TetJudge::new(&character, deformer.body().expect("flesh")));
+            let motion = play(&character, clip);
+            let mut instance = deformer.instance();
+            let mut shape = Shape::rest(&character);
+            for frame in 0..=60 {
+                let time = f64::from(frame) / 30.0;
+                assert_eq!(step(instance.as_mut(), &motion, time, &mut shape).held, 0);
+                let pose = pose_at(&motion, time);
+                let section = judge.frame(&pose, &shape.positions).section().expect("sections");
+                assert!(section.min >= 0.83, "{name} {clip} at {time}: {}", section.min);
+                let tets = flesh.frame(&pose, instance.nodes().expect("nodes")).expect("finite");
+                assert_eq!(tets.inverted, 0, "{name} {clip} at {time}");
+                let volume = tets.volume_error_percent.expect("not scaled");
+                assert!(volume <= 1.0, "{name} {clip} at {time}: {volume} %");
+            }
+        }
+    }
+}
+
+/// Bent and held, nothing moves any more.
+#[test]
+fn a_held_bend_does_not_jitter() {
+    let character = sample("cylinder");
+    let motion = scripted(&character, |time: f64, joint, local: DAffine3| {
+        let turn = DAffine3::from_axis_angle(DVec3::NEG_Z, 150f64.to_radians() * time.min(1.0));
+        if joint == 1 { local * turn } else { local }
+    });
+    let deformer = prepare(&character, &settings(3000));
+    let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
+    for frame in 0..=60 {
+        step(instance.as_mut(), &motion, f64::from(frame) / 30.0, &mut shape);
+    }
+    for frame in 201..=230 {
+        let before = instance.nodes().expect("nodes").to_vec();
+        step(instance.as_mut(), &motion, f64::from(frame) / 100.0, &mut shape);
+        let far = moved(&before, instance.nodes().expect("nodes"));
+        assert!(far < 2e-3 * RADIUS, "{frame}: {} radii in a tick", far / RADIUS);
+    }
+}
+
+/// Pinned nodes ride on their bone; every bone has some, no tet is between two.
+#[test]
+fn pins_ride_on_their_bones() {
+    for name in ["arm", "human"] {
+        let character = sample(name);
+        let deformer = prepare(&character, &settings(8000));
+        let (pins, body) = (deformer.pins().expect("pins").to_vec(), deformer.body().expect("flesh"));
+        for (slot, joint) in character.slots().iter().enumerate() {
+            let bones = pins.iter().filter(|&&p| p == slot as u32).count();
+            let name = &character.skeleton().joints()[joint.joint as usize].name;
+            assert!(bones > 0, "{name} holds nothing");
+        }
+        for tet in body.tets().tets() {
+            let mut held: Vec<u32> =
+                tet.iter().map(|&n| pins[n as usize]).filter(|&p| p != u32::MAX).collect();
+            held.dedup();
+            assert!(held.len() < 2, "{name}: a tet between bones {held:?}");
+        }
+        let motion = play(&character, "bend");
+        let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
+        step(instance.as_mut(), &motion, 0.7, &mut shape);
+        let pose = pose_at(&motion, 0.7);
+        let nodes = instance.nodes().expect("nodes");
+        for (node, &slot) in pins.iter().enumerate().filter(|(_, p)| **p != u32::MAX) {
+            let slot = &character.slots()[slot as usize];
+            let carried = pose.world_from_joint[slot.joint as usize] * slot.joint_from_rest;
+            let rest = body.tets().positions()[node].as_dvec3();
+            let off = carried.transform_point3(rest).as_vec3().distance(place(&nodes[node]));
+            assert!(off < 1e-4, "{name}, node {node}: {off} off its bone");
+        }
+    }
+}
+
+/// Nothing moves at rest, and a character that is carried slowly through space keeps its shape.
+#[test]
+fn rest_and_slow_travel_leave_the_shape_alone() {
+    let character = coarse("human", 2000);
+    let deformer = prepare(&character, &settings(3000));
+    let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
+    let rest = Pose::rest(&character);
+    step(instance.as_mut(), &rest, 0.5, &mut shape);
+    let still = character.rest_positions().iter().zip(&shape.positions).map(|(a, b)| a.distance(*b));
+    assert!(still.fold(0.0, f32::max) < 1e-4);
+    let motion = scripted(&character, |time: f64, joint, local: DAffine3| {
+        let way = DAffine3::from_translation(DVec3::new(0.3 * time, 0.0, 0.0));
+        if joint == 0 { way * local } else { local }
+    });
+    let mut instance = deformer.instance();
+    for frame in 0..=60 {
+        step(instance.as_mut(), &motion, f64::from(frame) / 30.0, &mut shape);
+    }
+    let way = Vec3::new(0.6, 0.0, 0.0);
+    let off = character.rest_positions().iter().zip(&shape.positions).map(|(a, b)| (*a + way).distance(*b));
+    let off = off.fold(0.0, f32::max);
+    assert!(off < 2e-3, "{off}");
+}
+
+/// Gravity in g pulls soft flesh down; settled flesh bears its weight in the rest pose and hangs where it is turned over.
+#[test]
+fn settled_flesh_does_not_sag_at_rest() {
+    let character = sample("chubby");
+    let navel = navel(&character);
+    let sag = |settled: bool, over: bool| {
+        let mut settings = settings(4000);
+        settings.strain.settled = settled;
+        settings.strain.hold = 0.0;
+        settings.simulation.gravity = Some([0.0, -9.81, 0.0]);
+        let jelly = Region { softness: Some(1.0), ..Region::new("", Place::All, Preset::Jelly) };
+        settings.regions.push(jelly);
+        let deformer = prepare(&character, &settings);
+        let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
+        let turn = if over { DAffine3::from_rotation_z(std::f64::consts::PI) } else { DAffine3::IDENTITY };
+        let motion = scripted(&character, |_, joint, local| if joint == 0 { turn * local } else { local });
+        step(instance.as_mut(), &motion, 0.0, &mut shape);
+        step(instance.as_mut(), &motion, 2.0, &mut shape);
+        let rest = turn.transform_point3(character.rest_positions()[navel].as_dvec3()).y;
+        rest - f64::from(shape.positions[navel].y)
+    };
+    let (pulled, settled, hung) = (sag(false, false), sag(true, false), sag(true, true));
+    assert!(pulled > 0.002, "flesh has no weight: {pulled}");
+    assert!(settled.abs() < 0.05 * pulled, "settled flesh sags by {settled} of {pulled}");
+    assert!(hung > 1.3 * pulled, "turned over it hangs by {hung}, its weight alone is {pulled}");
+}
+
+/// Either damping brings swinging flesh to rest; more of it sooner.
+#[test]
+fn damping_ends_a_swing() {
+    let character = sample("chubby");
+    let navel = navel(&character);
+    // To the side and back within a fifth of a second, then still.
+    let motion = scripted(&character, |time: f64, joint, local: DAffine3| {
+        let share = (time / 0.2).clamp(0.0, 1.0);
+        let way =
+            DAffine3::from_translation(DVec3::new(0.1 * libm::sin(share * std::f64::consts::PI), 0.0, 0.0));
+        if joint == 0 { way * local } else { local }
+    });
+    let swing = |model: Damping, damping: f64| {
+        let mut settings = settings(3000);
+        settings.strain.damping_model = model;
+        settings.strain.hold = 0.0;
+        let region = Region::new("", Place::All, Preset::Jelly);
+        settings.regions.push(Region { damping: Some(damping), ..region });
+        let deformer = prepare(&character, &settings);
+        let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
+        let mut speed = 0.0f32;
+        let mut before = shape.positions[navel];
+        for tick in 0..120 {
+            step(instance.as_mut(), &motion, f64::from(tick) / 100.0, &mut shape);
+            if tick > 40 {
+                speed = speed.max(before.distance(shape.positions[navel]));
+            }
+            before = shape.positions[navel];
+        }
+        speed
+    };
+    for model in [Damping::Viscous, Damping::Momentum] {
+        let (little, much) = (swing(model, 0.5), swing(model, 20.0));
+        assert!(little > 1e-4, "{model:?}: nothing swings, {little}");
+        assert!(much < 0.5 * little, "{model:?}: {much} against {little}");
+    }
+}
+
+#[test]
+fn all_paths_and_threads_give_the_same_bits() {
+    let character = coarse("arm", 1500);
+    let motion = play(&character, "bend");
+    let run = |path: Path, threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| {
+            let deformer = prepare_as("strain", &character, &settings(3000), path);
+            let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
+            for frame in 0..12 {
+                step(instance.as_mut(), &motion as &dyn Motion, f64::from(frame) / 12.0, &mut shape);
+            }
+            bits(&shape)
+        })
+    };
+    let reference = run(Path::Scalar, 1);
+    for path in Path::available() {
+        for threads in [1, 2, 3] {
+            assert!(run(path, threads) == reference, "{path}, {threads} threads");
+        }
+    }
+}
