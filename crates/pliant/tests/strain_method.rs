@@ -10,7 +10,7 @@ use pliant::method::{Damping, Deformer, Place, Preset, Region, Settings, Shape};
 use pliant::rig::{Motion, Pose};
 use pliant::simd::Path;
 use position_common::{
-    bits, coarse, judge, navel, play, pose_at, prepare_as, sample, scripted, settings, step,
+    bits, coarse, farthest, judge, navel, play, pose_at, prepare_as, sample, scripted, settings, step,
 };
 
 /// Of the limbs among the samples.
@@ -116,8 +116,7 @@ fn rest_and_slow_travel_leave_the_shape_alone() {
     let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
     let rest = Pose::rest(&character);
     step(instance.as_mut(), &rest, 0.5, &mut shape);
-    let still = character.rest_positions().iter().zip(&shape.positions).map(|(a, b)| a.distance(*b));
-    assert!(still.fold(0.0, f32::max) < 1e-4);
+    assert!(farthest(&character.rest_positions(), &shape.positions) < 1e-4);
     let motion = scripted(&character, |time: f64, joint, local: DAffine3| {
         let way = DAffine3::from_translation(DVec3::new(0.3 * time, 0.0, 0.0));
         if joint == 0 { way * local } else { local }
@@ -127,8 +126,8 @@ fn rest_and_slow_travel_leave_the_shape_alone() {
         step(instance.as_mut(), &motion, f64::from(frame) / 30.0, &mut shape);
     }
     let way = Vec3::new(0.6, 0.0, 0.0);
-    let off = character.rest_positions().iter().zip(&shape.positions).map(|(a, b)| (*a + way).distance(*b));
-    let off = off.fold(0.0, f32::max);
+    let carried: Vec<Vec3> = character.rest_positions().iter().map(|p| *p + way).collect();
+    let off = farthest(&carried, &shape.positions);
     assert!(off < 2e-3, "{off}");
 }
 
