@@ -400,8 +400,9 @@ pub(crate) struct BenchArgs {
     /// Tets for `position` and `strain` in place of bars: .mesh, .meshb, .node/.ele, .msh or .veg.
     #[arg(long, value_name = "FILE", conflicts_with = "sizes", value_parser = |p: &str| ending(p, &["mesh", "meshb", "node", "ele", "msh", "veg"]))]
     pub(crate) body: Option<PathBuf>,
-    /// In place of all that: the table of the paper that `position` comes from, on the built-in characters.
-    #[arg(long, conflicts_with_all = ["method", "sizes", "iterations", "no_bind", "no_volume", "body", "save"])]
+    /// In place of all that: the table of the paper that `position` (or `strain`, with --method) comes from, on the built-in
+    /// characters.
+    #[arg(long, conflicts_with_all = ["sizes", "iterations", "no_bind", "no_volume", "body", "save"])]
     pub(crate) table: bool,
     /// Write the bodies of `position` and `strain`, at rest and bent, to a folder, for others to be measured with.
     #[arg(long, value_name = "DIR")]

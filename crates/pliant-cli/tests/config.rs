@@ -118,7 +118,7 @@ fn the_schema_describes_and_defaults() {
             assert!(!property.to_string().contains(rust), "{path}: {property}");
         }
     }
-    assert_eq!(schema["properties"]["simulation"]["default"]["iterations"], 12);
+    assert_eq!(schema["properties"]["simulation"]["default"]["preroll"], 1.0);
     assert_eq!(schema["additionalProperties"], false);
 }
 

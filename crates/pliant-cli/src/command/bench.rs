@@ -2,12 +2,13 @@
 
 mod solve;
 mod strain;
+mod strain_table;
 mod table;
 
 use crate::Outcome;
 use crate::args::{BenchArgs, Common};
 use crate::report::StateHash;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use pliant::body::topology::Adjacency;
 use pliant::body::{Body, EmbeddedSkin, Embedding, Fineness, bench_bend, bench_body};
 use pliant::glam::Vec3;
@@ -122,7 +123,11 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
     threads.dedup();
     let path = common.simd.unwrap_or_else(Path::best);
     if args.table {
-        table::run(&threads, path, args.json)?;
+        match args.method.as_deref() {
+            Some(STRAIN) => strain_table::run(&threads, path, args.json)?,
+            None | Some("position") => table::run(&threads, path, args.json)?,
+            Some(_) => bail!("--table: only position and strain have one"),
+        }
         return Ok(Outcome::Done);
     }
     let mut bench = Bench { args, threads, path, rows: Vec::new() };
