@@ -4,7 +4,7 @@ use crate::args::InputArgs;
 use crate::load::{self, Input};
 use anyhow::{Context, Result, bail};
 use pliant::asset::{Clip, Skeleton};
-use pliant::rig::retarget::{Mapping, Named, RetargetError, retarget};
+use pliant::rig::retarget::{Link, Mapping, Named, RetargetError, retarget};
 use pliant_io::bvh::Bvh;
 use pliant_io::joint_map::{self, JointMap};
 use pliant_io::{Warning, bvh};
@@ -80,9 +80,10 @@ impl<'a> Mocap<'a> {
             done => done.with_context(named)?,
         };
         let name = |of: &Skeleton, joint: u32| of.joints()[joint as usize].name.clone();
-        let pair = |l: &pliant::rig::retarget::Link| Pair {
-            motion: name(own, l.from),
-            character: name(skeleton, l.to),
+        let pair = |l: &Link| Pair { motion: name(own, l.from), character: name(skeleton, l.to) };
+        let share = |(to, [low, high]): (u32, [u32; 2])| Pair {
+            motion: format!("between {} and {}", name(own, low), name(own, high)),
+            character: name(skeleton, to),
         };
         let about = Mapped {
             frames: self.recording.frames - done.skipped,
@@ -90,7 +91,7 @@ impl<'a> Mocap<'a> {
             seconds: done.clip.end(),
             skipped: done.skipped,
             scale: done.scale,
-            joints: mapping.links.iter().map(pair).collect(),
+            joints: mapping.links.iter().map(pair).chain(mapping.shared().into_iter().map(share)).collect(),
             unused: done.unused.iter().map(|&j| name(own, j)).collect(),
             unmoved: mapping.unmoved().iter().map(|&j| name(skeleton, j)).collect(),
         };

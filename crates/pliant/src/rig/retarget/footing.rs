@@ -23,8 +23,8 @@ pub(super) struct Footing {
 }
 
 impl Footing {
-    /// Both as they are, where one has no body.
-    fn plain(rest: Vec<DAffine3>) -> Self {
+    /// Both as they are: where they are one, or one has no body.
+    pub(super) fn plain(rest: Vec<DAffine3>) -> Self {
         let same = DQuat::IDENTITY;
         Self {
             world: same,

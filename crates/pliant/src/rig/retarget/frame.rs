@@ -7,8 +7,6 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 /// A rest pose leans by a spine's bend: up is the axis of the file that is nearest, if it is this near (cosine of 30
 /// degrees). A frame tilted by the lean would make the floor a slope.
 const UP: f64 = 0.866;
-/// The same for forward: a skeleton is not quite symmetric (cosine of 10 degrees).
-const FORWARD: f64 = 0.985;
 
 /// The joints of a body at one moment.
 #[derive(Clone, Copy)]
@@ -91,8 +89,7 @@ impl Stance<'_> {
     pub(super) fn facing(&self, up: DVec3) -> Option<DQuat> {
         let left = self.left()?;
         let left = (left - up * left.dot(up)).try_normalize()?;
-        let forward = left.cross(up);
-        turn(up, snapped(forward, FORWARD))
+        turn(up, left.cross(up))
     }
 }
 
@@ -104,12 +101,8 @@ pub(super) fn turn(up: DVec3, forward: DVec3) -> Option<DQuat> {
 
 /// Up, straightened to the file's axis where it leans.
 pub(super) fn straightened(up: DVec3) -> DVec3 {
-    snapped(up, UP)
-}
-
-fn snapped(direction: DVec3, cosine: f64) -> DVec3 {
-    let axis = axis(direction);
-    if axis.dot(direction) >= cosine { axis } else { direction }
+    let axis = axis(up);
+    if axis.dot(up) >= UP { axis } else { up }
 }
 
 /// The coordinate axis that is nearest.

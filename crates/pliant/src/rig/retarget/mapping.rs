@@ -174,17 +174,32 @@ impl Mapping {
         !self.links.is_empty() && (is_body || is_alike || self.is_asked_for)
     }
 
-    /// Joints of the recording that move nothing here.
-    pub(super) fn unused(&self, from: &Skeleton) -> Vec<u32> {
-        let used: BTreeSet<u32> = self.links.iter().map(|l| l.from).collect();
-        let spanned: BTreeSet<u32> = self.spans.iter().flat_map(|s| s.from.iter().map(|f| f.1)).collect();
-        (0..from.len() as u32).filter(|j| !used.contains(j) && !spanned.contains(j)).collect()
+    /// Joints of the character that share in the turns of two joints of the recording: theirs and those two.
+    pub fn shared(&self) -> Vec<(u32, [u32; 2])> {
+        let one =
+            |span: &Span, to: u32| span.from.first().zip(span.from.last()).map(|(a, b)| (to, [a.1, b.1]));
+        self.spans.iter().flat_map(|span| span.to.iter().filter_map(|t| one(span, t.1))).collect()
     }
 
-    /// Parts of the character's body that nothing moves.
+    /// Joints of the recording that move nothing here. What is on hands, feet and head is of no weight.
+    pub(super) fn unused(&self, from: &Skeleton) -> Vec<u32> {
+        let tree = Tree::new(from);
+        let ends = Side::BOTH.into_iter().flat_map(|side| [Role::Hand(side), Role::Foot(side)]);
+        let ends: Vec<u32> = ends.chain([Role::Head]).filter_map(|role| self.from.joint(role)).collect();
+        let is_small = |j: u32| ends.iter().any(|&end| tree.is_below(j, end));
+        let used: BTreeSet<u32> = self.links.iter().map(|l| l.from).collect();
+        let spanned: BTreeSet<u32> = self.spans.iter().flat_map(|s| s.from.iter().map(|f| f.1)).collect();
+        (0..from.len() as u32)
+            .filter(|j| !used.contains(j) && !spanned.contains(j) && !is_small(*j))
+            .collect()
+    }
+
+    /// Parts of the character's body that nothing moves, fingers and toes aside.
     pub fn unmoved(&self) -> Vec<u32> {
         let moved: BTreeSet<u32> = self.links.iter().map(|l| l.to).collect();
-        self.to.joints.values().copied().filter(|j| !moved.contains(j)).collect()
+        let matters = |role: &Role| !matches!(role, Role::Finger(..) | Role::Toes(_));
+        let parts = self.to.joints.iter().filter(|(role, _)| matters(role));
+        parts.map(|(_, &joint)| joint).filter(|j| !moved.contains(j)).collect()
     }
 }
 

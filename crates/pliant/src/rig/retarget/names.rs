@@ -45,6 +45,7 @@ const NOISE: &[&str] = &[
     "bip",
     "biped",
     "valvebiped",
+    "valve",
     "bone",
     "joint",
     "jnt",
@@ -161,6 +162,8 @@ const DIGITS: &[(&str, Digit)] = &[
     ("thumb", Digit::Thumb),
     ("index", Digit::Index),
     ("pointer", Digit::Index),
+    // All fingers in one go with the index, which is what recordings of one finger have.
+    ("fingers", Digit::Index),
     ("middle", Digit::Middle),
     ("ring", Digit::Ring),
     ("pinky", Digit::Little),
@@ -207,7 +210,7 @@ fn part(key: &str, numbers: &[String], is_biped: bool) -> Option<Part> {
     let key = key.strip_prefix("hand").unwrap_or(key);
     let finger = key.strip_prefix("finger").or_else(|| key.strip_suffix("finger"));
     let digit = |word: &str| DIGITS.iter().find(|(known, _)| *known == word).map(|d| d.1);
-    if let Some(found) = digit(finger.unwrap_or(key)) {
+    if let Some(found) = digit(key).or_else(|| digit(finger?)) {
         return Some(Part::Finger(found));
     }
     if finger != Some("") {
@@ -331,7 +334,7 @@ mod tests {
                 Digit::Thumb,
             ),
             (
-                "LeftHandIndex1, index_01_l, f_index.01.L, finger2-3.L, Index2.L, LeftHandFinger1, Bip01 L Finger1, \
+                "LeftHandIndex1, index_01_l, f_index.01.L, finger2-3.L, Index2.L, LeftHandFinger1, LeftFingers, Bip01 L Finger1, \
               Bip01 L Finger12, leftIndexDistal",
                 Digit::Index,
             ),

@@ -4,7 +4,7 @@ use super::align::Reference;
 use super::footing::Footing;
 use super::frame::{Stance, swing};
 use super::humanoid::{Humanoid, Role, Side};
-use super::mapping::{Mapping, Named, Span};
+use super::mapping::{Link, Mapping, Named, Span};
 use super::recording::{Recording, rotation, size};
 use super::soles::{self, Sole};
 use crate::asset::{AssetError, Channel, Character, Clip, Skeleton, Target, Track, slerp};
@@ -80,6 +80,8 @@ struct Plan<'a> {
     to_floor: f64,
     /// Up in the recording's world and in the character's.
     ups: [DVec3; 2],
+    /// Whether the bodies are where their thighs are, not where their roots are.
+    by_thighs: bool,
     /// The recording's floor; none where both have one world.
     floor: Option<f64>,
     /// How much higher the character's body is than a scaled one would be.
@@ -93,7 +95,15 @@ impl<'a> Plan<'a> {
         let to = character.skeleton();
         let rest: Vec<DAffine3> = to.joints().iter().map(|j| j.world_from_rest).collect();
         let stance = Stance { body: &mapping.to, skeleton: to, worlds: &rest };
-        let footing = Footing::find(recording, &mapping.from, &stance);
+        // Joints that rest in the same places are one skeleton, of whatever body: nothing stands between them.
+        let near = 1e-6 * size(&rest);
+        let apart = |l: &Link| recording.skeleton.rest_position(l.from).distance(to.rest_position(l.to));
+        let is_same = mapping.spans.is_empty() && mapping.links.iter().all(|l| apart(l) <= near);
+        let footing = if is_same {
+            Footing::plain(recording.skeleton.joints().iter().map(|j| j.world_from_rest).collect())
+        } else {
+            Footing::find(recording, &mapping.from, &stance)
+        };
         let Footing { world, reference, flat, from_facing, to_facing, ups } = footing;
         let from = recording.stance(&mapping.from, &reference);
         let mut turns = Reference { from, to: stance, world, from_facing, to_facing }.turns();
@@ -163,6 +173,7 @@ impl<'a> Plan<'a> {
             from_soles,
             to_soles,
             ups,
+            by_thighs: true,
             floor: None,
             lift: 0.0,
             leg: leg(&from).unwrap_or_else(|| size(&reference)),
@@ -227,6 +238,9 @@ impl Plan<'_> {
 
     /// The character's point between its thighs, if both bodies have two.
     fn between_thighs(&self) -> Option<DVec3> {
+        if !self.by_thighs {
+            return None;
+        }
         let both = |body: &Humanoid| {
             let [left, right] = Side::BOTH.map(|side| body.joint(Role::UpperLeg(side)));
             left.zip(right)
@@ -253,7 +267,8 @@ impl Plan<'_> {
         let at = self.anchor(&self.reference);
         let is_here = (self.world * at * self.scale).distance(self.rest_anchor()) < 1e-3 * self.leg;
         if is_here && (self.scale - 1.0).abs() < 1e-3 {
-            // Both stand in one place: they share a world.
+            // Both stand in one place: they share a world, and their roots move alike.
+            self.by_thighs = false;
             return;
         }
         let mut worlds = Vec::new();
@@ -274,7 +289,10 @@ impl Plan<'_> {
         let joints = self.to.joints();
         let linked = self.linked();
         let is_placed = |j: u32| {
-            self.root.is_some_and(|r| r.1 == j) || self.carriers[j as usize] != joints[j as usize].parent
+            let is_root = self.root.is_some_and(|r| r.1 == j);
+            is_root
+                || self.goes_along(j, &linked).is_some()
+                || self.carriers[j as usize] != joints[j as usize].parent
         };
         let is_turned = |j: u32| linked[j as usize].is_some() || is_placed(j);
         let mut turned: Vec<Vec<f32>> = vec![Vec::new(); joints.len()];
@@ -387,11 +405,24 @@ impl Plan<'_> {
                     let arm = rest.translation - self.to.rest_position(c);
                     worlds[c as usize].translation + turns[c as usize] * arm
                 }
-                None => rest.translation,
+                None => match self.goes_along(joint, linked) {
+                    Some(own) => self.world * from[own as usize].translation * self.scale,
+                    None => rest.translation,
+                },
             };
             worlds[j] = DAffine3 { matrix3: DMat3::from_quat(turns[j]) * rest.matrix3, translation: place };
         }
         self.stand(from, worlds, turns);
+    }
+
+    /// The joint of the recording whose places a joint above the body has: in a world that both share.
+    fn goes_along(&self, joint: u32, linked: &[Option<Drive<'_>>]) -> Option<u32> {
+        match linked[joint as usize] {
+            Some(Drive::Joint { from, .. }) if !self.by_thighs && self.carriers[joint as usize].is_none() => {
+                Some(from)
+            }
+            _ => None,
+        }
     }
 
     fn root_place(&self, from: &[DAffine3], turn: DQuat, rest: DVec3) -> DVec3 {
