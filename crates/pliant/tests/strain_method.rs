@@ -196,6 +196,30 @@ fn damping_ends_a_swing() {
     }
 }
 
+/// The same settings give the same shape at 3,400 and at 24,800 tets.
+#[test]
+fn fineness_is_no_stiffness() {
+    let character = coarse("leg", 3000);
+    let motion = play(&character, "bend");
+    let bent = |tets: usize| {
+        let mut settings = settings(tets);
+        settings.strain.consolidating = Some(6);
+        settings.strain.hold = 0.0;
+        let deformer = prepare(&character, &settings);
+        let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
+        for frame in 0..=10 {
+            step(instance.as_mut(), &motion, f64::from(frame) / 10.0, &mut shape);
+        }
+        shape.positions
+    };
+    let (low, high) = (bent(3452), bent(24_837));
+    let heights = character.rest_positions().into_iter().map(|p| p.y);
+    let length = heights.clone().fold(f32::MIN, f32::max) - heights.fold(f32::MAX, f32::min);
+    let mean = low.iter().zip(&high).map(|(a, b)| a.distance(*b)).sum::<f32>() / low.len() as f32;
+    assert!(mean < 0.01 * length, "{} of the length on average", mean / length);
+    assert!(farthest(&character.rest_positions(), &high) > 0.2 * length, "it does not bend");
+}
+
 #[test]
 fn all_paths_and_threads_give_the_same_bits() {
     let character = coarse("arm", 1500);
