@@ -277,7 +277,7 @@ impl Default for StrainSettings {
             order: StrainOrder::Layered,
             damping_model: Damping::Viscous,
             damping: 40.0,
-            hold: 10.0,
+            hold: 30.0,
             settled: false,
             young: 3e4,
             poisson: 0.45,

@@ -395,7 +395,7 @@ impl<'p, P: Physics> State<'p, P> {
 
     fn solve(&mut self) {
         let (flesh, physics, own) = (self.flesh, self.physics, &mut self.own);
-        let Run { settings, nodes, .. } = &mut self.run;
+        let Run { settings, nodes, carried, .. } = &mut self.run;
         physics.solve(settings, nodes, own);
         for round in 0..MORE_ROUNDS {
             let check = physics.check(nodes, own);
@@ -404,8 +404,13 @@ impl<'p, P: Physics> State<'p, P> {
             if !check.finite || !(missing || check.flat > 0) {
                 break;
             }
-            mend(flesh, nodes, check.flat > 0, round, &mut self.around);
-            if check.flat == 0 || round < GIVE_WAY {
+            if check.flat > 0 && round > 0 {
+                untangle(flesh, nodes);
+            }
+            // What scaled joints make of a tet only the solver knows.
+            if check.flat > 0 && round >= GIVE_WAY && !carried.scaled {
+                give_way(flesh, nodes, &mut self.around);
+            } else {
                 physics.sweep_volume(nodes, MORE_SWEEPS, own);
             }
         }
@@ -419,8 +424,12 @@ impl<'p, P: Physics> State<'p, P> {
             if check.flat == 0 || !check.finite {
                 break;
             }
-            mend(flesh, shown, true, round, &mut self.around);
-            if round < GIVE_WAY {
+            if round > 0 {
+                untangle(flesh, shown);
+            }
+            if round >= GIVE_WAY && !self.run.carried.scaled {
+                give_way(flesh, shown, &mut self.around);
+            } else {
                 physics.sweep_volume(shown, MORE_SWEEPS, own);
             }
         }
@@ -460,16 +469,6 @@ fn body_volume(surface: &[([u32; 3], u32)], nodes: &[Node], sums: &mut [f64]) ->
         sum[0] = six.sum::<f64>() / 6.0;
     });
     sums.iter().sum()
-}
-
-/// What a round does beside sweeps where tets are inside out.
-fn mend(flesh: &Flesh<'_>, nodes: &mut [Node], inverted: bool, round: usize, around: &mut Vec<u32>) {
-    if inverted && round > 0 {
-        untangle(flesh, nodes);
-        if round >= GIVE_WAY {
-            give_way(flesh, nodes, around);
-        }
-    }
 }
 
 /// Draws the corners of tets that are inside out to the middle of their neighbours. Sweeps alone may not turn such a
