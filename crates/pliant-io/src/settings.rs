@@ -28,8 +28,7 @@ pub fn read(bytes: &[u8]) -> Result<SettingsFile, ReadError> {
     let (text, table) = table(bytes, "a settings file")?;
     let root = DeValue::Table(table);
     let settings = Settings::deserialize(Value::new(&root, 0))
-        .map_err(|fault: Fault| fault.problem(|at| line_of(&text, at)))?;
-    drop(root);
+        .map_err(|fault: Fault| fault.problem(|at| line_of(text, at)))?;
     let file = SettingsFile { settings, text: text.to_owned() };
     file.settings.check().map_err(|e| file.refuse(e))?;
     Ok(file)
