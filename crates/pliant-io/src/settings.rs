@@ -30,7 +30,6 @@ pub fn read(bytes: &[u8]) -> Result<SettingsFile, ReadError> {
     let root = DeValue::Table(table);
     let settings = Settings::deserialize(Value::new(&root, 0))
         .map_err(|fault: Fault| fault.problem(|at| line_of(text, at)))?;
-    drop(root);
     let file = SettingsFile { settings, text: text.to_owned() };
     file.settings.check().map_err(|e| file.refuse(e))?;
     Ok(file)

@@ -308,12 +308,14 @@ fn a_shorter_spine_still_brings_chest_and_head_where_they_look() {
 #[test]
 fn steps_are_as_long_as_the_legs_and_feet_are_on_the_floor() {
     let human = human();
-    let (from, clip) = recording("walk");
-    for (legs, scale) in [(1.0, 1.0), (0.6, 1.0), (1.3, 2.0)] {
-        let hips = human.skeleton().rest_position(0).y;
-        // Longer or shorter below the hips only.
+    let (from, clip) = recording("run");
+    for (legs, scale) in [(1.0, 1.0), (0.5, 1.0), (2.0, 2.0)] {
+        // Longer or shorter below the knees only: a bent leg then is not as high as its length says.
+        let knee = human.skeleton().joints().iter().position(|j| j.name == "LeftLowerLeg").unwrap() as u32;
+        let knee = human.skeleton().rest_position(knee).y;
         let place = |p: DVec3| {
-            DVec3::new(p.x, if p.y < hips { hips + (p.y - hips) * legs } else { p.y }, p.z) * scale
+            let y = if p.y < knee { knee + (p.y - knee) * legs } else { p.y };
+            DVec3::new(p.x, y, p.z) * scale
         };
         let character = bare(moved(human.skeleton(), place));
         let (done, _) = on(&from, &clip, &character);

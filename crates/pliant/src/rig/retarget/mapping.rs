@@ -170,7 +170,7 @@ impl Mapping {
         let limbs = self.links.iter().filter(|l| l.role.is_some_and(Role::is_limb)).count();
         let deforming = to.joints().iter().filter(|j| j.deforms).count();
         let is_body = moved(Role::Hips) && limbs >= 4;
-        let is_alike = 2 * self.links.len() >= from.len().min(deforming);
+        let is_alike = self.links.len() >= 3 && 2 * self.links.len() >= from.len().min(deforming);
         !self.links.is_empty() && (is_body || is_alike || self.is_asked_for)
     }
 
