@@ -18,10 +18,10 @@ const MOST_PARTS: usize = 12;
 /// How often a tick that went wrong is tried again in twice as many parts.
 const RETRIES: u32 = 4;
 /// Rounds of more volume sweeps where tets are inside out or volume is missing, and sweeps in each.
-const MORE_ROUNDS: usize = 16;
+const MORE_ROUNDS: usize = 8;
 const MORE_SWEEPS: u32 = 4;
-/// Rounds after which even nodes that bones hold give way to a tet that is inside out, and how much.
-const GIVE_WAY: usize = 6;
+/// Rounds after those in which even nodes that bones hold give way to a tet that is inside out, and how much.
+const YIELDING_ROUNDS: usize = 10;
 const YIELD: f32 = 0.25;
 /// Share of the body's volume that may be missing before those rounds: well within what eyes see.
 const VOLUME_ERROR: f64 = 0.003;
@@ -394,10 +394,11 @@ impl<'p, P: Physics> State<'p, P> {
     }
 
     fn solve(&mut self) {
+        let rounds = self.rounds();
         let (flesh, physics, own) = (self.flesh, self.physics, &mut self.own);
-        let Run { settings, nodes, carried, .. } = &mut self.run;
+        let Run { settings, nodes, .. } = &mut self.run;
         physics.solve(settings, nodes, own);
-        for round in 0..MORE_ROUNDS {
+        for round in 0..rounds {
             let check = physics.check(nodes, own);
             let volume = body_volume(flesh.body.surface(), nodes, &mut self.volumes);
             let missing = (volume - self.target_volume).abs() > VOLUME_ERROR * self.target_volume;
@@ -407,8 +408,7 @@ impl<'p, P: Physics> State<'p, P> {
             if check.flat > 0 && round > 0 {
                 untangle(flesh, nodes);
             }
-            // What scaled joints make of a tet only the solver knows.
-            if check.flat > 0 && round >= GIVE_WAY && !carried.scaled {
+            if check.flat > 0 && round >= MORE_ROUNDS {
                 give_way(flesh, nodes, &mut self.around);
             } else {
                 physics.sweep_volume(nodes, MORE_SWEEPS, own);
@@ -416,10 +416,18 @@ impl<'p, P: Physics> State<'p, P> {
         }
     }
 
+    /// Most rounds that mend a tick. Only pinned nodes need to give way; and what scaled joints make of a tet only the
+    /// solver knows.
+    fn rounds(&self) -> usize {
+        let yields = self.physics.pins().is_some() && !self.run.carried.scaled;
+        if yields { MORE_ROUNDS + YIELDING_ROUNDS } else { MORE_ROUNDS }
+    }
+
     /// Turns tets that are inside out in what is shown.
     pub(super) fn mend_shown(&mut self) {
+        let rounds = self.rounds();
         let (flesh, physics, own, shown) = (self.flesh, self.physics, &mut self.own, &mut self.shown);
-        for round in 0..MORE_ROUNDS {
+        for round in 0..rounds {
             let check = physics.check(shown, own);
             if check.flat == 0 || !check.finite {
                 break;
@@ -427,7 +435,7 @@ impl<'p, P: Physics> State<'p, P> {
             if round > 0 {
                 untangle(flesh, shown);
             }
-            if round >= GIVE_WAY && !self.run.carried.scaled {
+            if round >= MORE_ROUNDS {
                 give_way(flesh, shown, &mut self.around);
             } else {
                 physics.sweep_volume(shown, MORE_SWEEPS, own);
