@@ -384,7 +384,8 @@ fn bench_prints_scalar_beside_the_real_path() {
     assert_eq!(["lbs", "dqs", "embed"].map(of), [2; 3], "with and without normals");
     assert_eq!(of("tets"), 3, "samples");
     assert_eq!(of("position"), 1, "bars");
-    assert_eq!(rows.len(), 10);
+    assert_eq!(of("strain"), 2, "bars, without frames and with");
+    assert_eq!(rows.len(), 12);
     for row in rows {
         for key in [
             "method",
@@ -402,7 +403,7 @@ fn bench_prints_scalar_beside_the_real_path() {
             assert!(row.get(key).is_some(), "{key} is missing");
         }
         assert!(row["ms"].as_f64().unwrap() > 0.0);
-        let is_skin = !["tets", "position"].contains(&row["method"].as_str().unwrap());
+        let is_skin = !["tets", "position", "strain"].contains(&row["method"].as_str().unwrap());
         assert_eq!(row["ns_per_vertex"].is_number(), is_skin);
     }
 }
