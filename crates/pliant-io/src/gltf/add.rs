@@ -7,7 +7,7 @@ use glam::Quat;
 use pliant::asset::{Channel, Clip, Interpolation, Local, Skeleton, Target};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 impl Document {
     /// Adds a clip of the character's joints, as an animation after all others. `skeleton` is the character's. Morphs
@@ -19,7 +19,7 @@ impl Document {
         let mut data = Data { bytes: Vec::new(), buffer: self.buffers.len() as u32 };
         let mut inputs: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
         let (mut channels, mut samplers) = (Vec::new(), Vec::new());
-        let mut moved = BTreeSet::new();
+        let mut moved = BTreeMap::new();
         // Of several channels with one target the last counts, and they stand together.
         for same in clip.channels().chunk_by(|a, b| a.target == b.target) {
             let Channel { target, track } = &same[same.len() - 1];
@@ -45,13 +45,16 @@ impl Document {
                 Interpolation::Step => "STEP",
                 Interpolation::CubicSpline => "CUBICSPLINE",
             };
-            let node = self.joint_nodes[joint as usize];
-            moved.insert((node, joint));
+            let at = joint as usize;
+            let (Some(&node), Some(bone)) = (self.joint_nodes.get(at), skeleton.joints().get(at)) else {
+                return Err(wrong(format!("moves joint {joint}, which this document does not have")));
+            };
+            moved.insert(node, bone.local);
             channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
             samplers.push(json!({"input": input, "output": output, "interpolation": interpolation}));
         }
-        for (node, joint) in moved {
-            unpack(&mut root, node, skeleton.joints()[joint as usize].local);
+        for (node, local) in moved {
+            unpack(&mut root, node, local);
         }
         push(&mut root, "buffers", json!({"byteLength": data.bytes.len()}));
         let animation = json!({"name": clip.name(), "channels": channels, "samplers": samplers});
