@@ -157,3 +157,33 @@ fn skin_without_volume_is_skinned_linearly() {
     assert_eq!(a, b);
     assert!(farthest(&a.positions, &character.rest_positions()) > 0.1);
 }
+
+#[test]
+fn a_vertex_of_no_triangle_is_skinned_linearly() {
+    let mut raw = sample("cylinder").into_raw();
+    let slots = raw.slots.len();
+    let mut positions = raw.surface.positions().to_vec();
+    let mut weights: Vec<Vec<(u16, f32)>> =
+        (0..positions.len()).map(|v| raw.weights.of(v).collect()).collect();
+    // Beside the bend, where flesh is not where linear blending has it.
+    let helper = positions.len();
+    positions.push(positions[helper / 2]);
+    weights.push(weights[helper / 2].clone());
+    let triangles = raw.surface.triangles().to_vec();
+    raw.parts.truncate(1);
+    raw.parts[0].vertices = 0..positions.len() as u32;
+    raw.parts[0].triangles = 0..triangles.len() as u32;
+    raw.surface = Surface::new(positions, None, triangles).expect("sound");
+    raw.weights = Weights::new(&weights, slots).expect("sound");
+    raw.paint.clear();
+    raw.morphs.clear();
+    let character = Character::new(raw).expect("sound");
+    let motion = play(&character, "bend");
+    let deformer = prepare(&character, &settings(2000));
+    let mut shape = Shape::rest(&character);
+    step(deformer.instance().as_mut(), &motion, 1.0, &mut shape);
+    let skinned = linear(&character, &pose_at(&motion, 1.0));
+    let off = |vertex: usize| shape.positions[vertex].distance(skinned[vertex]);
+    assert!(off(helper) < 1e-5, "{}", off(helper));
+    assert!(off(helper / 2) > 0.01, "the flesh goes its own way: {}", off(helper / 2));
+}

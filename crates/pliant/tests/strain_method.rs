@@ -44,7 +44,7 @@ fn joints_keep_their_sections_and_volume_and_hold_still() {
                 assert_eq!(step(instance.as_mut(), &motion, time, &mut shape).held, 0);
                 let pose = pose_at(&motion, time);
                 let section = judge.frame(&pose, &shape.positions).section().expect("sections");
-                assert!(section.min >= 0.83, "{name} {clip} at {time}: {}", section.min);
+                assert!(section.min >= 0.85, "{name} {clip} at {time}: {}", section.min);
                 let tets = flesh.frame(&pose, instance.nodes().expect("nodes")).expect("finite");
                 assert_eq!(tets.inverted, 0, "{name} {clip} at {time}");
                 let volume = tets.volume_error_percent.expect("not scaled");
@@ -55,6 +55,29 @@ fn joints_keep_their_sections_and_volume_and_hold_still() {
 }
 
 /// Bent and held, nothing moves any more.
+/// As stiff as can be, with long ticks and heavy inner layers: the flesh in the hollow of a knee has no room.
+#[test]
+fn crushed_flesh_is_turned_right() {
+    let character = sample("leg");
+    let mut settings = settings(12_000);
+    settings.simulation.step = Some(1.0 / 30.0);
+    settings.strain.stretch = [1.0; 3];
+    settings.strain.shear = [1.0; 3];
+    settings.strain.consolidating = Some(6);
+    let deformer = prepare(&character, &settings);
+    let judge = TetJudge::new(&character, deformer.body().expect("flesh"));
+    let motion = play(&character, "bend");
+    let mut instance = deformer.instance();
+    let mut shape = Shape::rest(&character);
+    for frame in 0..=60 {
+        let time = f64::from(frame) / 30.0;
+        step(instance.as_mut(), &motion, time, &mut shape);
+        let found = judge.frame(&pose_at(&motion, time), instance.nodes().expect("nodes")).expect("measures");
+        assert_eq!(found.inverted, 0, "at {time}");
+        assert!(found.volume_error_percent.expect("a volume").abs() < 1.0, "at {time}");
+    }
+}
+
 #[test]
 fn a_held_bend_does_not_jitter() {
     let character = sample("cylinder");

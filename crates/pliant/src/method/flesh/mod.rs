@@ -2,6 +2,7 @@
 //! in a tick is each method's [`Physics`].
 
 mod carried;
+mod mend;
 mod rig;
 mod show;
 mod state;
@@ -105,6 +106,8 @@ pub(super) struct Flesh<'c> {
     points: Skinner<'static>,
     /// Vertices that keep their linear detail whatever the joints do: those of shells without flesh, and of morphs.
     details: Vec<bool>,
+    /// How much of each vertex's motion is not the flesh's.
+    strays: Vec<f32>,
     /// The topmost joint that the skin is bound to: where it jumps, all jumps.
     root: usize,
 }
@@ -178,6 +181,7 @@ impl<'c> Flesh<'c> {
         let inverse_masses = body.node_volumes().iter().map(inverse_mass).collect();
         let mut details: Vec<bool> = (0..rest.len()).map(|v| body.rides(v)).collect();
         character.morphs().iter().flat_map(|m| &m.vertices).for_each(|&v| details[v as usize] = true);
+        let strays = strays(character, &body, &rig);
         let root = character.skeleton().joints().iter().position(|j| j.deforms).unwrap_or(0);
         Ok(Self {
             character,
@@ -194,6 +198,7 @@ impl<'c> Flesh<'c> {
             skin,
             points,
             details,
+            strays,
             root,
         })
     }
@@ -202,6 +207,38 @@ impl<'c> Flesh<'c> {
     pub(super) fn gravity(&self, metres: [f64; 3]) -> Vec3 {
         Vec3::from_array(metres.map(|g| (g / self.metres_per_unit) as f32))
     }
+}
+
+/// Shares of a vertex's weights in those of its tet, below which it goes its own way, and above which with the flesh.
+const AT_ODDS: f32 = 0.25;
+const AGREED: f32 = 0.5;
+
+/// How much vertices stray from their flesh. A body that is coarser than the gaps between limbs has tets across them,
+/// which follow one limb or the other: what the skin's weights say of a vertex then has little to do with its tet's.
+/// Vertices of no triangle are not skin at all.
+fn strays(character: &Character, body: &Body, rig: &NodeRig) -> Vec<f32> {
+    let joint = |slot: u16| character.slots()[slot as usize].joint;
+    let (tets, embedding) = (body.tets().tets(), body.embedding());
+    let mut is_skin = vec![false; character.weights().vertex_count()];
+    character.surface().triangles().iter().flatten().for_each(|&v| is_skin[v as usize] = true);
+    crate::parallel::map(is_skin.len(), |vertex| {
+        if !is_skin[vertex] {
+            return 1.0;
+        }
+        let nodes = tets[embedding.tets()[vertex] as usize];
+        let within = embedding.weights()[vertex].map(|w| w.max(0.0));
+        let whole: f32 = within.iter().sum();
+        let in_tet = |of: u32| -> f32 {
+            let of_node = |node: u32| -> f32 {
+                let own = rig.weights.of(node as usize).iter();
+                own.into_iter().filter(|w| joint(w.0) == of).map(|w| w.1).sum()
+            };
+            (0..4).map(|c| within[c] / whole * of_node(nodes[c])).sum()
+        };
+        let own = character.weights().of(vertex);
+        let shared: f32 = own.map(|(slot, weight)| weight.min(in_tet(joint(slot)))).sum();
+        ((AGREED - shared) / (AGREED - AT_ODDS)).clamp(0.0, 1.0)
+    })
 }
 
 /// Skinning of a body's nodes.

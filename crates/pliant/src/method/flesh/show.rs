@@ -52,23 +52,25 @@ impl<P: Physics> State<'_, P> {
         skin.positions(&self.run.skinned, &mut self.embedded);
         let (tets, embedding) = (self.flesh.body.tets().tets(), self.flesh.body.embedding());
         let (linear, shown) = (&self.run.skinned, &self.shown);
-        let (embedded, details) = (&self.embedded, &self.flesh.details);
+        let (embedded, details, strays) = (&self.embedded, &self.flesh.details, &self.flesh.strays);
         parallel::for_each_chunk_mut(&mut out.positions, CHUNK, |chunk, positions| {
             for (k, position) in positions.iter_mut().enumerate() {
                 let vertex = chunk * CHUNK + k;
                 let nodes = tets[embedding.tets()[vertex] as usize];
                 let weights = embedding.weights()[vertex];
+                let with = 1.0 - strays[vertex];
                 if details[vertex] {
                     // With the flesh at the nearest place of its tet: on from there, a far shell would fly about.
                     let within = weights.map(|w| w.max(0.0));
                     let whole: f32 = within.iter().sum();
                     for c in 0..4 {
                         let moved = at(&shown[nodes[c] as usize]) - at(&linear[nodes[c] as usize]);
-                        *position += moved * (within[c] / whole);
+                        *position += moved * (within[c] / whole * with);
                     }
                 } else {
                     let held = (0..4).map(|c| weights[c] * linear[nodes[c] as usize][3]).sum::<f32>();
-                    *position = (*position - embedded[vertex]) * held.clamp(0.0, 1.0);
+                    let detail = (*position - embedded[vertex]) * held.clamp(0.0, 1.0);
+                    *position = detail * with + *position * strays[vertex];
                 }
             }
         });
@@ -78,8 +80,10 @@ impl<P: Physics> State<'_, P> {
             for (k, (position, normal)) in p.iter_mut().zip(n).enumerate() {
                 let vertex = chunk * CHUNK + k;
                 if !details[vertex] {
-                    *position += embedded[vertex];
-                    *normal = normals[vertex];
+                    let with = 1.0 - strays[vertex];
+                    *position += embedded[vertex] * with;
+                    let both = *normal * strays[vertex] + normals[vertex] * with;
+                    *normal = both.normalize_or(normals[vertex]);
                 }
             }
         });

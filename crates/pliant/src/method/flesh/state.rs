@@ -1,6 +1,7 @@
 //! One moving copy: its clock, its nodes, and what a tick does to them.
 
 use super::carried::{Carried, at, put};
+use super::mend::Mender;
 use super::tissue::{self, NodeTissue};
 use super::{Flesh, Physics};
 use crate::body::{Node, SkinScratch, rest_nodes};
@@ -20,9 +21,6 @@ const RETRIES: u32 = 4;
 /// Rounds of more volume sweeps where tets are inside out or volume is missing, and sweeps in each.
 const MORE_ROUNDS: usize = 8;
 const MORE_SWEEPS: u32 = 4;
-/// Rounds after those in which even nodes that bones hold give way to a tet that is inside out, and how much.
-const YIELDING_ROUNDS: usize = 10;
-const YIELD: f32 = 0.25;
 /// Share of the body's volume that may be missing before those rounds: well within what eyes see.
 const VOLUME_ERROR: f64 = 0.003;
 /// Motion in a tick, as a share of the body's size, below which flesh counts as settled.
@@ -80,8 +78,7 @@ pub(super) struct State<'p, P: Physics> {
     scaled: Vec<[f64; 3]>,
     target_volume: f64,
     volumes: Vec<f64>,
-    /// Tets that are being mended.
-    around: Vec<u32>,
+    mender: Mender,
     /// To go back to when a tick goes wrong.
     saved: Vec<Node>,
     saved_velocities: Vec<Vec3>,
@@ -133,7 +130,7 @@ impl<'p, P: Physics> State<'p, P> {
             scaled: vec![[1.0; 3]; slots],
             target_volume: flesh.body.tets().volume(),
             volumes: vec![0.0; flesh.body.surface().len().div_ceil(CHUNK)],
-            around: Vec::with_capacity(flesh.body.tets().tets().len()),
+            mender: Mender::new(flesh),
             saved: nodes.clone(),
             saved_velocities: vec![Vec3::ZERO; nodes.len()],
             saved_posed: posed,
@@ -393,53 +390,39 @@ impl<'p, P: Physics> State<'p, P> {
         self.physics.predict(flesh, run, &mut self.own, seconds, inert);
     }
 
+    /// Projects the constraints, then mends what is left of volume and of tets that are inside out.
     fn solve(&mut self) {
-        let rounds = self.rounds();
+        let (yields, scaled) = (self.yields(), self.run.carried.scaled);
         let (flesh, physics, own) = (self.flesh, self.physics, &mut self.own);
         let Run { settings, nodes, .. } = &mut self.run;
         physics.solve(settings, nodes, own);
-        for round in 0..rounds {
+        for round in 0..MORE_ROUNDS {
             let check = physics.check(nodes, own);
             let volume = body_volume(flesh.body.surface(), nodes, &mut self.volumes);
             let missing = (volume - self.target_volume).abs() > VOLUME_ERROR * self.target_volume;
             if !check.finite || !(missing || check.flat > 0) {
-                break;
+                return;
             }
-            if check.flat > 0 && round > 0 {
-                untangle(flesh, nodes);
-            }
-            if check.flat > 0 && round >= MORE_ROUNDS {
-                give_way(flesh, nodes, &mut self.around);
-            } else {
+            // Sweeps turn most tets, too.
+            if missing || round == 0 {
                 physics.sweep_volume(nodes, MORE_SWEEPS, own);
             }
+            self.mender.mend(flesh, nodes, yields, scaled);
         }
     }
 
-    /// Most rounds that mend a tick. Only pinned nodes need to give way; and what scaled joints make of a tet only the
-    /// solver knows.
-    fn rounds(&self) -> usize {
-        let yields = self.physics.pins().is_some() && !self.run.carried.scaled;
-        if yields { MORE_ROUNDS + YIELDING_ROUNDS } else { MORE_ROUNDS }
+    /// Whether nodes that bones hold give way to tets that are inside out. Only pinned ones need to; and what scaled
+    /// joints make of a tet only the solver knows.
+    fn yields(&self) -> bool {
+        self.physics.pins().is_some() && !self.run.carried.scaled
     }
 
     /// Turns tets that are inside out in what is shown.
     pub(super) fn mend_shown(&mut self) {
-        let rounds = self.rounds();
-        let (flesh, physics, own, shown) = (self.flesh, self.physics, &mut self.own, &mut self.shown);
-        for round in 0..rounds {
-            let check = physics.check(shown, own);
-            if check.flat == 0 || !check.finite {
-                break;
-            }
-            if round > 0 {
-                untangle(flesh, shown);
-            }
-            if round >= MORE_ROUNDS {
-                give_way(flesh, shown, &mut self.around);
-            } else {
-                physics.sweep_volume(shown, MORE_SWEEPS, own);
-            }
+        let (yields, scaled) = (self.yields(), self.run.carried.scaled);
+        let check = self.physics.check(&self.shown, &mut self.own);
+        if check.flat > 0 && check.finite {
+            self.mender.mend(self.flesh, &mut self.shown, yields, scaled);
         }
     }
 
@@ -477,65 +460,4 @@ fn body_volume(surface: &[([u32; 3], u32)], nodes: &[Node], sums: &mut [f64]) ->
         sum[0] = six.sum::<f64>() / 6.0;
     });
     sums.iter().sum()
-}
-
-/// Draws the corners of tets that are inside out to the middle of their neighbours. Sweeps alone may not turn such a
-/// tet: where others hold its corners, all corrections go round in circles.
-fn untangle(flesh: &Flesh<'_>, nodes: &mut [Node]) {
-    for tet in flesh.body.tets().tets() {
-        if six_volumes(nodes, tet) > 0.0 {
-            continue;
-        }
-        for &node in tet {
-            let around = flesh.neighbours.of(node as usize);
-            let sum: Vec3 = around.iter().map(|&n| at(&nodes[n as usize])).sum();
-            if nodes[node as usize][3] > 0.0 && !around.is_empty() {
-                let (place, middle) = (at(&nodes[node as usize]), sum / around.len() as f32);
-                put(&mut nodes[node as usize], place + (middle - place) * 0.5);
-            }
-        }
-    }
-}
-
-/// Projects the volumes of tets that are inside out and of those around them, with bones that give way: between two that
-/// have come too near there may be no room else.
-fn give_way(flesh: &Flesh<'_>, nodes: &mut [Node], around: &mut Vec<u32>) {
-    let (mesh, tets_of) = (flesh.body.tets(), &flesh.tets_of_node);
-    around.clear();
-    for (index, tet) in mesh.tets().iter().enumerate() {
-        let near = |tet: &[u32; 4]| {
-            let tets = tet.iter().flat_map(|&n| tets_of.of(n as usize));
-            tets.into_iter().any(|&t| six_volumes(nodes, &mesh.tets()[t as usize]) <= 0.0)
-        };
-        if near(tet) {
-            around.push(index as u32);
-        }
-    }
-    for _ in 0..MORE_SWEEPS {
-        for &index in around.iter() {
-            let tet = mesh.tets()[index as usize];
-            let [a, b, c, d] = tet.map(|n| at(&nodes[n as usize]));
-            let (ab, ac, ad) = (b - a, c - a, d - a);
-            let (gb, gc, gd) = (ac.cross(ad), ad.cross(ab), ab.cross(ac));
-            let gradients = [-(gb + gc + gd), gb, gc, gd];
-            let weights = tet.map(|n| if nodes[n as usize][3] > 0.0 { 1.0 } else { YIELD });
-            let over: f32 = (0..4).map(|k| weights[k] * gradients[k].length_squared()).sum();
-            let rest = 6.0 * mesh.volume_of(index as usize) as f32;
-            let short = rest - ab.dot(gb);
-            // No farther than an edge: gradients of a flat tet are next to nothing.
-            let edge = libm::cbrtf(rest);
-            let step = short / over.max(short * short / (edge * edge));
-            if over > 0.0 {
-                for k in 0..4 {
-                    let node = &mut nodes[tet[k] as usize];
-                    put(node, at(node) + gradients[k] * (step * weights[k]));
-                }
-            }
-        }
-    }
-}
-
-fn six_volumes(nodes: &[Node], tet: &[u32; 4]) -> f32 {
-    let [a, b, c, d] = tet.map(|n| at(&nodes[n as usize]));
-    (b - a).cross(c - a).dot(d - a)
 }
