@@ -404,6 +404,9 @@ pub(crate) struct BenchArgs {
     /// characters.
     #[arg(long, conflicts_with_all = ["sizes", "iterations", "no_bind", "no_volume", "body", "save"])]
     pub(crate) table: bool,
+    /// In place of all that: how the layers of `strain` converge on the built-in leg, and from where a body comes back.
+    #[arg(long, conflicts_with_all = ["table", "method", "sizes", "iterations", "no_bind", "no_volume", "body", "save"])]
+    pub(crate) curves: bool,
     /// Write the bodies of `position` and `strain`, at rest and bent, to a folder, for others to be measured with.
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,

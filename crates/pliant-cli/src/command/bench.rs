@@ -1,5 +1,6 @@
 //! `pliant bench`: the real path beside the plain scalar reference, in one run, best of several.
 
+mod curves;
 mod solve;
 mod strain;
 mod strain_table;
@@ -122,6 +123,10 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
     let mut threads = if common.threads.is_empty() { vec![1, all] } else { common.threads.clone() };
     threads.dedup();
     let path = common.simd.unwrap_or_else(Path::best);
+    if args.curves {
+        curves::run(path, args.json)?;
+        return Ok(Outcome::Done);
+    }
     if args.table {
         match args.method.as_deref() {
             Some(STRAIN) => strain_table::run(&threads, path, args.json)?,
