@@ -146,6 +146,69 @@ fn every_skin_with_flesh_gets_a_body() {
     });
 }
 
+/// A report of a bake, which must not have flagged a frame.
+fn report(args: &[&str]) -> serde_json::Value {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.npz");
+    let output = pliant(&[&["bake", "--json", "--quiet", "-o", out.to_str().unwrap()], args].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn number(report: &serde_json::Value, pointer: &str) -> f64 {
+    report.pointer(pointer).and_then(serde_json::Value::as_f64).unwrap()
+}
+
+/// The quickest second of a dance and of a run, on four characters of other proportions and names.
+#[test]
+fn recordings_drive_flesh_on_real_characters() {
+    let Some(data) = data() else { return };
+    let at = |name: &str| data.join(name).to_str().unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let human = folder.path().join("human.glb").to_str().unwrap().to_owned();
+    assert!(pliant(&["sample", "human", "--quiet", "-o", &human]).status.success());
+    let makehuman =
+        ["obj/makehuman/base.obj", "obj/makehuman/default.mhskel", "obj/makehuman/default_weights.mhw"]
+            .map(at);
+    let [mesh, skeleton, weights] = makehuman.each_ref().map(String::as_str);
+    let (cesium, knight) = (at("gltf/CesiumMan.glb"), at("gltf/KayKit-Knight.glb"));
+    let characters: [Vec<&str>; 4] = [
+        vec![&human],
+        vec![&cesium],
+        vec![&knight],
+        vec![mesh, "--skeleton", skeleton, "--weights-file", weights],
+    ];
+    let (dance, run) = (at("bvh/cmu_05_11.bvh"), at("bvh/cmu_09_01.bvh"));
+    let clips = [(&dance, "2.0", "3.0"), (&run, "0.2", "1.2")];
+    let all: Vec<_> = characters.iter().flat_map(|c| clips.map(|clip| (c, clip))).collect();
+    for_all(&all, |(character, (motion, start, end))| {
+        let how = ["--method", "strain", "--motion", motion, "--start", start, "--end", end, "--fps", "30"];
+        let report = report(&[&character[..], &how[..]].concat());
+        let what = format!("{} {motion}", character[0]);
+        assert_eq!(report["inverted_tets_max"], 0, "{what}");
+        let volume = number(&report, "/tet_volume_error_percent/max");
+        assert!(volume < 1.0, "{what}: {volume} %");
+        let away = number(&report, "/lbs_distance_max");
+        assert!(away < 0.2, "{what}: a vertex is {away} of the body from where weights have it");
+        // It is the recording that moves it: a second of quick motion, none of it lost on the way.
+        assert!(number(&report, "/kinetic_energy_max") > 0.0, "{what}");
+    });
+}
+
+/// Dozens of hands, the smallest far finer than the body's cells: they stay apart.
+#[test]
+fn limbs_finer_than_the_body_go_by_their_weights() {
+    let Some(data) = data() else { return };
+    let file = data.join("gltf/RecursiveSkeletons.glb");
+    for method in ["position", "strain"] {
+        let report = report(&[file.to_str().unwrap(), "--method", method, "--start", "0.8", "--end", "1.2"]);
+        let away = number(&report, "/lbs_distance_max");
+        assert!(away < 0.1, "{method}: {away}");
+        assert_eq!(report["inverted_tets_max"], 0, "{method}");
+    }
+}
+
 #[test]
 fn makehuman_without_weights_walks_on_two_legs() {
     let Some(data) = data() else { return };
