@@ -6,7 +6,7 @@ use pliant::asset::Character;
 use pliant::body::Node;
 use pliant::glam::{DAffine3, DVec3, Vec3};
 use pliant::measure::TetJudge;
-use pliant::method::{Damping, Deformer, Place, Preset, Region, Settings, Shape};
+use pliant::method::{Damping, Deformer, Fibre, Place, Preset, Region, Settings, Shape};
 use pliant::rig::{Motion, Pose};
 use pliant::simd::Path;
 use position_common::{
@@ -179,6 +179,34 @@ fn settled_flesh_does_not_sag_at_rest() {
     assert!(pulled > 0.002, "flesh has no weight: {pulled}");
     assert!(settled.abs() < 0.05 * pulled, "settled flesh sags by {settled} of {pulled}");
     assert!(hung > 1.3 * pulled, "turned over it hangs by {hung}, its weight alone is {pulled}");
+}
+
+/// A fibre down the belly bears its weight; the same one across it does not.
+#[test]
+fn a_fibre_bears_along_its_way() {
+    let character = sample("chubby");
+    let navel = navel(&character);
+    let front = character.rest_positions()[navel].as_dvec3();
+    let sag = |way: Option<DVec3>| {
+        let mut settings = settings(4000);
+        settings.strain.hold = 0.0;
+        settings.strain.stretch = [0.05; 3];
+        settings.strain.shear = [0.02; 3];
+        settings.simulation.gravity = Some([0.0, -9.81, 0.0]);
+        settings.fibres.extend(way.map(|way| Fibre {
+            points: [-0.3, 0.0, 0.3].map(|t| (front + way * t - DVec3::Z * 0.05).to_array()).to_vec(),
+            radius: Some(0.4),
+            stretch: Some([0.9, 0.05, 0.05]),
+            ..Fibre::default()
+        }));
+        let deformer = prepare(&character, &settings);
+        let mut shape = Shape::rest(&character);
+        step(deformer.instance().as_mut(), &Pose::rest(&character), 1.0, &mut shape);
+        character.rest_positions()[navel].y - shape.positions[navel].y
+    };
+    let (none, down, across) = (sag(None), sag(Some(DVec3::Y)), sag(Some(DVec3::X)));
+    assert!(none > 1e-3, "soft flesh hangs: {none}");
+    assert!(down < 0.7 * none && down < 0.7 * across, "none {none}, down {down}, across {across}");
 }
 
 /// Either damping brings swinging flesh to rest; more of it sooner.
