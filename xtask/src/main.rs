@@ -187,42 +187,39 @@ fn peers() -> Result<()> {
     run(&command)
 }
 
-/// What the README shows: sample, motion, moment, method, colours.
-const README_PICTURES: [(&str, &str, &str, &str, &str); 9] = [
-    ("human", "walk", "0.3", "position", "none"),
-    ("horse", "run", "0.3", "position", "none"),
-    ("octopus", "wave", "0.8", "position", "none"),
-    ("elephant", "bend", "1", "position", "none"),
-    ("bunny", "jump", "0.6", "position", "none"),
-    ("armadillo", "run", "0.3", "position", "none"),
-    ("cylinder", "twist", "2", "lbs", "none"),
-    ("cylinder", "twist", "2", "dqs", "none"),
-    ("cylinder", "twist", "2", "position", "none"),
+/// What the README shows: the picture's name, and how it is taken.
+const README_PICTURES: [(&str, &str); 15] = [
+    ("human-walk-position", "sample:human --clip walk --time 0.3 --method position"),
+    ("horse-run-position", "sample:horse --clip run --time 0.3 --method position"),
+    ("octopus-wave-position", "sample:octopus --clip wave --time 0.8 --method position"),
+    ("elephant-bend-position", "sample:elephant --clip bend --time 1 --method position"),
+    ("bunny-jump-position", "sample:bunny --clip jump --time 0.6 --method position"),
+    ("armadillo-run-position", "sample:armadillo --clip run --time 0.3 --method position"),
+    ("octopus-tets", "sample:octopus --show tets --view quarter"),
+    ("hand-tets", "sample:hand --show tets --view quarter"),
+    ("elephant-tets", "sample:elephant --show tets --view side"),
+    ("cylinder-twist-lbs", "sample:cylinder --clip twist --time 2 --method lbs"),
+    ("cylinder-twist-dqs", "sample:cylinder --clip twist --time 2 --method dqs"),
+    ("cylinder-twist-position", "sample:cylinder --clip twist --time 2 --method position"),
+    ("human-pins", "sample:human --clip kick --time 0.6 --method strain --show pins"),
+    (
+        "bunny-run-isotropic",
+        "sample:bunny --clip run --time 0.35 --view side --config examples/isotropic.toml",
+    ),
+    (
+        "bunny-run-anisotropic",
+        "sample:bunny --clip run --time 0.35 --view side --config examples/anisotropic.toml",
+    ),
 ];
-
-/// What the README shows cut open: sample, side.
-const README_BODIES: [(&str, &str); 3] = [("octopus", "quarter"), ("hand", "quarter"), ("elephant", "side")];
 
 fn pictures() -> Result<()> {
     let pliant = pliant()?;
     let out = root().join("docs/images");
     std::fs::create_dir_all(&out)?;
-    for (sample, motion, time, method, heat) in README_PICTURES {
-        let name = if heat == "none" { method } else { heat };
-        let file = out.join(format!("{sample}-{motion}-{name}.png")).to_string_lossy().into_owned();
-        let character = format!("sample:{sample}");
-        run(&[
-            &pliant, "picture", &character, "--clip", motion, "--time", time, "--method", method, "--heat",
-            heat, "--size", "280x280", "-o", &file,
-        ])?;
-    }
-    for (sample, view) in README_BODIES {
-        let file = out.join(format!("{sample}-tets.png")).to_string_lossy().into_owned();
-        let character = format!("sample:{sample}");
-        run(&[
-            &pliant, "picture", &character, "--show", "tets", "--view", view, "--size", "280x280", "-o",
-            &file,
-        ])?;
+    for (name, how) in README_PICTURES {
+        let file = out.join(format!("{name}.png")).to_string_lossy().into_owned();
+        let how = how.split_whitespace().collect::<Vec<_>>();
+        run(&[&[&pliant[..], "picture"], &how[..], &["--size", "280x280", "-o", &file]].concat())?;
     }
     Ok(())
 }

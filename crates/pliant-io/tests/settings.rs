@@ -181,3 +181,15 @@ fn damaged_files_never_panic() {
     }
     assert!(read_well > 100 && refused > 100, "{read_well} {refused}");
 }
+
+/// Every example is a file of settings that can be used.
+#[test]
+fn examples_are_sound() {
+    for text in
+        [include_str!("../../../examples/isotropic.toml"), include_str!("../../../examples/anisotropic.toml")]
+    {
+        let settings = read(text.as_bytes()).expect("an example").settings;
+        settings.check().expect("an example that can be used");
+        assert_eq!(settings.method.as_deref(), Some("strain"));
+    }
+}
