@@ -184,7 +184,16 @@ fn peers() -> Result<()> {
     if let Some(data) = &data {
         command.push(text(data)?);
     }
-    run(&command)
+    run(&command)?;
+    // Blender asks for a Python of its own; without it the rest still stands.
+    let skins = target().join("peers-skin");
+    let python = skins.join("bin/python");
+    if !python.is_file() && run(&["python3.11", "-m", "venv", text(&skins)?]).is_err() {
+        println!("no Python 3.11 here: Blender is left out");
+        return Ok(());
+    }
+    run(&[text(&python)?, "-m", "pip", "install", "--quiet", "--requirement", "xtask/peers_skin.txt"])?;
+    run(&[text(&python)?, "xtask/peers_skin.py", &pliant, text(&skins.join("skins"))?])
 }
 
 /// What the README shows: the picture's name, and how it is taken.
