@@ -3,7 +3,7 @@
 use super::{Deformer, Health, Instance, PrepareError, Setup, Shape, Stage};
 use crate::asset::Character;
 use crate::rig::{Motion, Pose, SkinMatrix};
-use crate::skin::smooth::{SmoothSkin, SmoothSkinState};
+use crate::skin::smooth::{SmoothOptions, SmoothSkin, SmoothSkinState};
 use glam::Vec3;
 
 pub(super) const NAME: &str = "smooth";
@@ -12,7 +12,7 @@ pub(super) fn prepare<'c>(
     character: &'c Character,
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    let skin = SmoothSkin::new(character, character.weights(), setup.path)?;
+    let skin = SmoothSkin::new(character, character.weights(), &SmoothOptions::default(), setup.path)?;
     Ok(Box::new(Prepared { character, skin, warnings: Vec::new() }))
 }
 

@@ -4,9 +4,11 @@
 //! A [`Smooth`] poses any points that have weights; a [`SmoothSkin`] is one for a character's skin, with its normals and
 //! the bulge. Both are prepared once and shared; each moving copy has a state.
 
+mod bulge;
 mod kernel;
 mod normals;
 mod program;
+mod regions;
 mod skin;
 mod tree;
 
@@ -22,6 +24,43 @@ use glam::{DQuat, Vec3};
 use kernel::{CHUNK, Job, Kernel};
 use program::Programs;
 use tree::{Bend, Tree, Turn};
+
+/// What an artist may say of a joint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JointControl {
+    /// Angle from a bone, in radians, within which the skin moves with that bone alone; the bulge's ridge lies there.
+    pub limit_angle: f64,
+    /// Times the height of the bulge that would bring the volume back; 0 is none.
+    pub gain: f64,
+    /// `q`: how wide the ridge is.
+    pub ridge_width: f64,
+    /// How far from the joint flesh bulges, in radii of the limb.
+    pub fat_radius: f64,
+    /// How much each vertex may bulge, 0 to 1.
+    pub fat: Option<Vec<f32>>,
+}
+
+impl Default for JointControl {
+    fn default() -> Self {
+        let limit_angle = std::f64::consts::PI / 6.0;
+        Self { limit_angle, gain: 1.0, ridge_width: 1.6, fat_radius: 4.0, fat: None }
+    }
+}
+
+/// How a skin is to be prepared.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SmoothOptions {
+    /// Of joints that have none of their own.
+    pub usual: JointControl,
+    /// Joints, by number in the skeleton, with controls of their own.
+    pub joints: std::collections::BTreeMap<u32, JointControl>,
+}
+
+impl SmoothOptions {
+    fn control(&self, joint: u32) -> &JointControl {
+        self.joints.get(&joint).unwrap_or(&self.usual)
+    }
+}
 
 /// Points prepared for one path: shared by all copies.
 pub struct Smooth {

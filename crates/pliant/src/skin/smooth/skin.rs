@@ -1,5 +1,6 @@
 use super::normals::{Normals, Scratch};
-use super::{Smooth, SmoothState};
+use super::bulge::{self, Bulge, Flesh};
+use super::{Smooth, SmoothOptions, SmoothState};
 use crate::asset::{Character, Weights, Weld};
 use crate::parallel;
 use crate::rig::SkinMatrix;
@@ -16,6 +17,7 @@ pub struct SmoothSkin<'c> {
     character: &'c Character,
     smooth: Smooth,
     normals: Normals,
+    bulge: Bulge,
     place_of_vertex: Vec<u32>,
     /// The slot of each vertex's largest weight.
     leads: Vec<u16>,
@@ -29,6 +31,7 @@ pub struct SmoothSkin<'c> {
 pub struct SmoothSkinState {
     smooth: SmoothState,
     scratch: Scratch,
+    bulge: bulge::State,
     /// Rest positions in order of places, with morphs in them.
     rest: Vec<Vec3>,
     morph_weights: Vec<f32>,
@@ -38,7 +41,12 @@ pub struct SmoothSkinState {
 
 impl<'c> SmoothSkin<'c> {
     /// Prepares a skin with these weights: the character's own, or others for its slots.
-    pub fn new(character: &'c Character, weights: &Weights, path: Path) -> Result<Self, SkinError> {
+    pub fn new(
+        character: &'c Character,
+        weights: &Weights,
+        options: &SmoothOptions,
+        path: Path,
+    ) -> Result<Self, SkinError> {
         let surface = character.surface();
         let (vertices, weighted) = (surface.positions().len(), weights.vertex_count());
         if vertices != weighted {
@@ -62,6 +70,15 @@ impl<'c> SmoothSkin<'c> {
         let triangles = faces.iter().map(|t| t.map(|v| place_of_vertex[v as usize])).collect();
         let rest = smooth.rest_places();
         let normals = Normals::new(&rest, triangles, &faces, &place_of_vertex, surface.normals());
+        let options = at_points(options, &weld.vertex_of_point);
+        let flesh = Flesh {
+            tree: &smooth.tree,
+            weights: &welded,
+            point_of_place: &smooth.programs.point_of_place,
+            rest: &rest,
+            triangles: &normals.triangles,
+        };
+        let bulge = Bulge::new(&flesh, &options);
         let leads = (0..vertices).map(|v| weights.of(v).next().map_or(0, |w| w.0)).collect();
         let morphs = character.morphs().iter().map(|morph| {
             let moved = morph.vertices.iter().zip(&morph.positions);
@@ -72,7 +89,7 @@ impl<'c> SmoothSkin<'c> {
             moved
         });
         let morphs = morphs.collect();
-        Ok(Self { character, smooth, normals, place_of_vertex, leads, rest, morphs })
+        Ok(Self { character, smooth, normals, bulge, place_of_vertex, leads, rest, morphs })
     }
 
     /// How many vertices there are.
@@ -85,6 +102,7 @@ impl<'c> SmoothSkin<'c> {
         SmoothSkinState {
             smooth: self.smooth.state(),
             scratch: Scratch::default(),
+            bulge: self.bulge.state(),
             rest: self.rest.clone(),
             morph_weights: vec![0.0; self.morphs.len()],
             mirrored: Vec::new(),
@@ -94,13 +112,12 @@ impl<'c> SmoothSkin<'c> {
     /// Blends morphs into the skin that later steps of this state start from; nothing to do while weights stay.
     pub fn morph(&self, weights: &[f32], state: &mut SmoothSkinState) {
         let weight = |index: usize| weights.get(index).copied().unwrap_or(0.0);
-        let SmoothSkinState { smooth, rest, morph_weights: before, .. } = state;
+        let SmoothSkinState { smooth, rest, morph_weights: before, bulge, .. } = state;
         if (0..self.morphs.len()).all(|i| before[i] == weight(i)) {
             return;
         }
         let touched = |i: usize, before: &[f32]| before[i] != 0.0 || weight(i) != 0.0;
-        for (index, moved) in self.morphs.iter().enumerate().filter(|(i, _)| touched(*i, before)) {
-            let _ = index;
+        for (_, moved) in self.morphs.iter().enumerate().filter(|(i, _)| touched(*i, before)) {
             moved.iter().for_each(|&(place, _)| rest[place as usize] = self.rest[place as usize]);
         }
         for (index, moved) in self.morphs.iter().enumerate().filter(|(i, _)| weight(*i) != 0.0) {
@@ -112,6 +129,7 @@ impl<'c> SmoothSkin<'c> {
                 packed[place as usize / BATCH].set(place as usize % BATCH, rest[place as usize]);
             }
         }
+        bulge.is_rest_new = true;
         (0..self.morphs.len()).for_each(|i| before[i] = weight(i));
     }
 
@@ -129,8 +147,13 @@ impl<'c> SmoothSkin<'c> {
         assert_eq!(positions.len(), self.vertex_count(), "one position per vertex");
         assert_eq!(normals.len(), self.vertex_count(), "one normal per vertex");
         self.smooth.place(matrices, &mut state.smooth);
-        let SmoothSkinState { smooth, scratch, mirrored, .. } = state;
-        let places = &smooth.places[..];
+        let SmoothSkinState { smooth, scratch, mirrored, bulge, rest, .. } = state;
+        let SmoothState { turns, places, .. } = smooth;
+        if !self.bulge.is_empty() && self.bulge.find_bent(&self.smooth.tree, turns, bulge) {
+            self.normals.areas(places, scratch);
+            self.bulge.raise(turns, matrices, rest, &scratch.areas, places, bulge);
+        }
+        let places = &places[..];
         parallel::for_each_chunk_mut(positions, CHUNK, |chunk, out| {
             let from = &self.place_of_vertex[chunk * CHUNK..][..out.len()];
             out.iter_mut().zip(from).for_each(|(p, &place)| *p = places[place as usize]);
@@ -144,4 +167,16 @@ impl<'c> SmoothSkin<'c> {
         let turned = |vertex: usize| mirrored[usize::from(self.leads[vertex])];
         self.normals.normals(places, rest, turned, scratch, normals);
     }
+}
+
+/// The same, with what is painted on vertices for points.
+fn at_points(options: &SmoothOptions, vertex_of_point: &[u32]) -> SmoothOptions {
+    let mut options = options.clone();
+    for control in options.joints.values_mut().chain([&mut options.usual]) {
+        if let Some(fat) = &mut control.fat {
+            let at = |&vertex: &u32| fat.get(vertex as usize).copied().unwrap_or(1.0);
+            *fat = vertex_of_point.iter().map(at).collect();
+        }
+    }
+    options
 }
