@@ -16,7 +16,7 @@ use std::path::PathBuf;
 const DEFAULT_METHOD: &str = "lbs";
 
 /// Methods that nothing weighs in.
-const RIGID: [&str; 2] = ["lbs", "dqs"];
+const RIGID: [&str; 3] = ["lbs", "dqs", "smooth"];
 
 /// How tall people are, in metres.
 const BODY_HEIGHT: f64 = 1.7;
@@ -105,10 +105,11 @@ impl Wishes {
         Ok(Task { input, settings, method })
     }
 
-    /// Fetches the painted attributes that regions name; all there are where one of them is missing, so that the error
+    /// Fetches the painted attributes that regions and `smooth` name; all there are where one of them is missing, so that the error
     /// can list them.
     fn painted(&self, mut input: Input) -> Result<Input> {
-        let wanted: Vec<&str> = self.settings.regions.iter().filter_map(|r| wanted(&r.on)).collect();
+        let regions = self.settings.regions.iter().filter_map(|r| wanted(&r.on));
+        let wanted: Vec<&str> = regions.chain(self.settings.smooth.painted()).collect();
         let there: Vec<&str> = input.character.paint().iter().map(|p| &p.name[..]).collect();
         let missing = wanted.iter().any(|w| !there.contains(w) && !input.paintable.iter().any(|p| p == w));
         let fetched = input

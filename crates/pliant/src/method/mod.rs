@@ -19,6 +19,7 @@ pub use settings::{
     BodySettings, Damping, Fibre, Model, Place, PositionSettings, Prediction, Preset, Region, Settings,
     SimulationSettings, StrainOrder, StrainSettings,
 };
+pub use smooth::{SmoothJoint, SmoothSettings, SmoothWeights};
 
 use crate::asset::{AssetError, Character, TetMesh};
 use crate::body::{Body, BodyError, Node};

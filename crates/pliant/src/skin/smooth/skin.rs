@@ -13,14 +13,14 @@ use glam::{Mat3, Vec3};
 const CHUNK: usize = 4096;
 
 /// A character's skin prepared for one path: shared by all copies.
-pub struct SmoothSkin<'c> {
-    character: &'c Character,
+pub struct SmoothSkin {
     smooth: Smooth,
     normals: Normals,
     bulge: Bulge,
     place_of_vertex: Vec<u32>,
     /// The slot of each vertex's largest weight.
     leads: Vec<u16>,
+    rest_normals: Vec<Vec3>,
     /// Rest positions in order of places.
     rest: Vec<Vec3>,
     /// What each morph moves, places once each.
@@ -39,10 +39,10 @@ pub struct SmoothSkinState {
     mirrored: Vec<bool>,
 }
 
-impl<'c> SmoothSkin<'c> {
+impl SmoothSkin {
     /// Prepares a skin with these weights: the character's own, or others for its slots.
     pub fn new(
-        character: &'c Character,
+        character: &Character,
         weights: &Weights,
         options: &SmoothOptions,
         path: Path,
@@ -89,7 +89,8 @@ impl<'c> SmoothSkin<'c> {
             moved
         });
         let morphs = morphs.collect();
-        Ok(Self { character, smooth, normals, bulge, place_of_vertex, leads, rest, morphs })
+        let rest_normals = surface.normals().to_vec();
+        Ok(Self { smooth, normals, bulge, place_of_vertex, leads, rest_normals, rest, morphs })
     }
 
     /// How many vertices there are.
@@ -163,9 +164,8 @@ impl<'c> SmoothSkin<'c> {
             let [x, y, z] = m.map(|r| Vec3::new(r[0], r[1], r[2]));
             Mat3::from_cols(x, y, z).determinant() < 0.0
         }));
-        let rest = self.character.surface().normals();
         let turned = |vertex: usize| mirrored[usize::from(self.leads[vertex])];
-        self.normals.normals(places, rest, turned, scratch, normals);
+        self.normals.normals(places, &self.rest_normals, turned, scratch, normals);
     }
 }
 

@@ -1,10 +1,16 @@
 //! Smooth skinning: bones blended along the arc about their joint, twist apart, and a bulge where flesh is squeezed.
 
+mod settings;
+
+pub use settings::{SmoothJoint, SmoothSettings, SmoothWeights};
+
 use super::{Deformer, Health, Instance, PrepareError, Setup, Shape, Stage};
 use crate::asset::Character;
+use crate::rig::weights::{self, AngleSettings, BoneDistances, NearBones};
 use crate::rig::{Motion, Pose, SkinMatrix};
 use crate::skin::smooth::{SmoothOptions, SmoothSkin, SmoothSkinState};
 use glam::Vec3;
+use std::borrow::Cow;
 
 pub(super) const NAME: &str = "smooth";
 
@@ -12,13 +18,31 @@ pub(super) fn prepare<'c>(
     character: &'c Character,
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    let skin = SmoothSkin::new(character, character.weights(), &SmoothOptions::default(), setup.path)?;
+    let settings = &setup.settings.smooth;
+    let options = settings.options(character).map_err(|e| e.under("smooth"))?;
+    let character = match settings.weights {
+        SmoothWeights::File => Cow::Borrowed(character),
+        SmoothWeights::Angle => Cow::Owned(weighed(character, &options)?),
+    };
+    let skin = SmoothSkin::new(&character, character.weights(), &options, setup.path)?;
     Ok(Box::new(Prepared { character, skin, warnings: Vec::new() }))
 }
 
+/// The character with weights from angles in place of its own.
+fn weighed(character: &Character, options: &SmoothOptions) -> Result<Character, PrepareError> {
+    let character = weights::only_used(character.clone())?;
+    let (positions, skeleton) = (character.surface().positions(), character.skeleton());
+    let bones = BoneDistances::new(skeleton, weights::rest_size(positions, skeleton))?;
+    let near = NearBones::straight(positions, &bones);
+    let limits = options.joints.iter().map(|(&joint, control)| (joint, control.limit_angle)).collect();
+    let settings = AngleSettings { limit: options.usual.limit_angle, joints: limits };
+    let made = weights::angle(positions, skeleton, &bones, &near, &settings)?;
+    Ok(weights::bind(character, made)?)
+}
+
 struct Prepared<'c> {
-    character: &'c Character,
-    skin: SmoothSkin<'c>,
+    character: Cow<'c, Character>,
+    skin: SmoothSkin,
     warnings: Vec<String>,
 }
 
@@ -27,7 +51,7 @@ impl Deformer for Prepared<'_> {
         Box::new(Moving {
             prepared: self,
             state: self.skin.state(),
-            pose: Pose::rest(self.character),
+            pose: Pose::rest(&self.character),
             matrices: Vec::with_capacity(self.character.slots().len()),
         })
     }
