@@ -322,17 +322,17 @@ impl Bulge {
 
     /// How much volume a bulge of height 1 adds to regions of other joints.
     fn spills(&self, state: &mut State) {
-        let State { spills, heights, normals, .. } = state;
+        let State { bent, spills, heights, normals, .. } = state;
         spills.resize(self.runs.len(), 0.0);
-        parallel::for_each_chunk_mut(spills, 1, |run, spill| {
-            let (joint, region, records) = &self.runs[run];
+        for ((joint, region, records), spill) in self.runs.iter().zip(spills) {
+            *spill = 0.0;
+            if u32::from(*joint) == *region || *region == NONE || !bent[usize::from(*joint)].3 {
+                continue;
+            }
             let range = records.start as usize..records.end as usize;
-            let sum = || {
-                let own = self.records[range.clone()].iter().zip(&heights[range]);
-                own.map(|(r, h)| f64::from(normals[r.point as usize].1 * h)).sum()
-            };
-            spill[0] = if u32::from(*joint) == *region || *region == NONE { 0.0 } else { sum() };
-        });
+            let own = self.records[range.clone()].iter().zip(&heights[range]);
+            *spill = own.map(|(r, h)| f64::from(normals[r.point as usize].1 * h)).sum();
+        }
     }
 
     /// `A` of all joints: what brings each region back to its volume, as far as may be.

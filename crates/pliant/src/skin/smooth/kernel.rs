@@ -22,6 +22,8 @@ pub(super) struct Job<'a> {
     pub shares: &'a [Shares],
     /// One per slot.
     pub matrices: &'a [SkinMatrix],
+    /// Rest positions of joints, one per slot.
+    pub joints: &'a [[f32; 3]],
     /// One per slot.
     pub bends: &'a [Bend],
     /// Rest positions, a batch each.
@@ -52,6 +54,7 @@ pub(super) unsafe fn run<V: Lanes>(job: &Job<'_>, first: usize, out: &mut [Vec3]
                     V::load(z.as_ptr().add(lane)),
                 ];
                 let mut stack = [[V::splat(0.0); 3]; MOST_INFLUENCES + 1];
+                let mut anchor = [V::splat(0.0); 3];
                 let (mut top, mut row) = (0, batch.shares as usize);
                 for op in ops {
                     match *op {
@@ -64,13 +67,23 @@ pub(super) unsafe fn run<V: Lanes>(job: &Job<'_>, first: usize, out: &mut [Vec3]
                             let w = V::load(shares.child.as_ptr().add(lane));
                             let twist = V::load(shares.twist.as_ptr().add(lane));
                             let bend = &job.bends[usize::from(slot)];
-                            stack[top - 2] = blend(bend, stack[top - 2], stack[top - 1], w, twist);
+                            let joint = splat3(bend.joint[0]);
+                            stack[top - 2] = blend(bend, joint, stack[top - 2], stack[top - 1], w, twist);
                             (top, row) = (top - 1, row + 1);
                         }
-                        Op::Lerp => {
+                        Op::Anchor(slot, of) => {
                             let w = V::load(job.shares[row].child.as_ptr().add(lane));
-                            let (a, b) = (stack[top - 2], stack[top - 1]);
-                            stack[top - 2] = add(a, scale(sub(b, a), w));
+                            let at = splat3(job.joints[usize::from(of)]);
+                            anchor = add(anchor, scale(carry(&job.matrices[usize::from(slot)], at), w));
+                            row += 1;
+                        }
+                        Op::Join(slot) => {
+                            let shares = &job.shares[row];
+                            let w = V::load(shares.child.as_ptr().add(lane));
+                            let twist = V::load(shares.twist.as_ptr().add(lane));
+                            let bend = &job.bends[usize::from(slot)];
+                            stack[top - 2] = blend(bend, anchor, stack[top - 2], stack[top - 1], w, twist);
+                            anchor = [V::splat(0.0); 3];
                             (top, row) = (top - 1, row + 1);
                         }
                     }
@@ -101,18 +114,19 @@ const NOTHING: f32 = 1e-12;
 /// Beyond this cosine both ways are nearly opposite, and the swing's axis says which way round.
 const OPPOSITE: f32 = -0.995;
 
-/// `x` (parent's side) and `q` (child's side) blended at the child's share `w`: seed 002, Eqs. 7 and 8, about the joint.
+/// `x` (parent's side, which carries the joint to `j1`) and `q` (child's side) blended at the child's share `w`: seed
+/// 002, Eqs. 7 and 8, about the joint.
 ///
 /// Twist first: both sides are brought to the same share of it, so that only the swing is left to compensate. With
 /// `a`, `b` from the joint, `theta` between them: `c (cos(theta (1-w)) b/|b| + sin(theta (1-w)) x/|x|)`, `x` the part of
 /// `a` across `b`, `c = l1 W' + l2 (1 - W')`, `W' = 1 - 4 (w - 1/2)^2`, `l1 = |b| w + |a| (1-w)`,
 /// `l2 = |w b + (1-w) a|`.
 #[inline(always)]
-unsafe fn blend<V: Lanes>(bend: &Bend, x: [V; 3], q: [V; 3], w: V, twist: V) -> [V; 3] {
+unsafe fn blend<V: Lanes>(bend: &Bend, j1: [V; 3], x: [V; 3], q: [V; 3], w: V, twist: V) -> [V; 3] {
     // SAFETY: the caller has the instructions.
     unsafe {
         let one = V::splat(1.0);
-        let [j1, j2] = bend.joint.map(|j| splat3::<V>(j));
+        let j2 = splat3::<V>(bend.joint[1]);
         let rest = one.sub(w);
         let (mut a, mut b) = (sub(x, j1), sub(q, j2));
         if bend.twist != 0.0 {

@@ -67,6 +67,8 @@ pub struct Smooth {
     tree: Tree,
     programs: Programs,
     rest: Vec<Vectors>,
+    /// Rest positions of joints, one per slot.
+    joints: Vec<[f32; 3]>,
     kernel: Kernel,
     slot_count: usize,
     point_count: usize,
@@ -109,8 +111,9 @@ impl Smooth {
             last
         });
         let rest = Vectors::pack(&placed.collect::<Vec<_>>());
+        let joints = tree.nodes.iter().map(|node| node.at.as_vec3().to_array()).collect();
         let kernel = kernel::kernel(path);
-        Ok(Self { tree, programs, rest, kernel, slot_count: slots.len(), point_count: vertices })
+        Ok(Self { tree, programs, rest, joints, kernel, slot_count: slots.len(), point_count: vertices })
     }
 
     /// How many points there are.
@@ -143,6 +146,7 @@ impl Smooth {
             programs: &self.programs,
             shares: &self.programs.shares,
             matrices,
+            joints: &self.joints,
             bends,
             rest: rest.as_deref().unwrap_or(&self.rest),
         };

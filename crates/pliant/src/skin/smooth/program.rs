@@ -15,10 +15,13 @@ pub(super) const MOST_INFLUENCES: usize = 24;
 pub(super) enum Op {
     /// Puts the point on the stack as this slot carries it.
     Push(u16),
-    /// Takes what hangs on this slot, and what its parent and the branches before it made; puts their blend.
+    /// Takes what hangs on this slot, and what its parent made of the point; puts their blend.
     Merge(u16),
-    /// As `Merge` for bones that hang on nothing in common: a straight blend.
-    Lerp,
+    /// Adds to the anchor where the first slot carries the joint of the second.
+    Anchor(u16, u16),
+    /// As `Merge` with other branches, or with bones that hang on nothing in common: the joint is where these carry it,
+    /// the anchor.
+    Join(u16),
 }
 
 /// Sixteen points of one program.
@@ -126,13 +129,36 @@ struct Walker<'t> {
     own: Vec<f32>,
     sums: Vec<f32>,
     touched: Vec<u16>,
+    frames: Vec<Frame>,
+    /// Slots that were put on the stack, in order, with their weights.
+    pushed: Vec<(u16, f32)>,
     walk: Walk,
+}
+
+/// A slot whose branches are being visited.
+struct Frame {
+    slot: u16,
+    /// The next of its children.
+    next: usize,
+    /// Weight that is blended already, and the first of its slots in `pushed`.
+    before: f32,
+    first: usize,
+    /// Where the branch under way began in `pushed`.
+    branch: usize,
 }
 
 impl<'t> Walker<'t> {
     fn new(tree: &'t Tree) -> Self {
         let zeros = vec![0.0; tree.nodes.len()];
-        Self { tree, own: zeros.clone(), sums: zeros, touched: Vec::new(), walk: Walk::default() }
+        Self {
+            tree,
+            own: zeros.clone(),
+            sums: zeros,
+            touched: Vec::new(),
+            frames: Vec::new(),
+            pushed: Vec::new(),
+            walk: Walk::default(),
+        }
     }
 
     fn walk(&mut self, weights: &Weights, point: usize) -> &Walk {
@@ -142,6 +168,7 @@ impl<'t> Walker<'t> {
         }
         self.walk.ops.clear();
         self.walk.shares.clear();
+        self.pushed.clear();
         let mut tops: Vec<u16> = Vec::new();
         for (slot, weight) in weights.of(point).take(MOST_INFLUENCES) {
             self.own[slot as usize] += weight;
@@ -161,35 +188,73 @@ impl<'t> Walker<'t> {
         tops.sort_unstable();
         let mut before = 0.0;
         for top in tops {
+            let branch = self.pushed.len();
             self.visit(top);
             let sum = self.sums[top as usize];
             if before > 0.0 {
-                self.walk.ops.push(Op::Lerp);
-                self.walk.shares.push([sum / (before + sum), 0.0]);
+                self.join(top, 0..branch, before, [sum / (before + sum), 0.0]);
             }
             before += sum;
         }
         &self.walk
     }
 
-    fn visit(&mut self, slot: u16) {
-        let tree = self.tree;
-        let own = self.own[slot as usize];
-        let mut before = own;
+    fn enter(&mut self, slot: u16) {
+        let (own, first) = (self.own[slot as usize], self.pushed.len());
         if own > 0.0 {
             self.walk.ops.push(Op::Push(slot));
+            self.pushed.push((slot, own));
         }
-        for &child in &tree.children[slot as usize] {
-            let sum = self.sums[child as usize];
-            if sum <= 0.0 {
+        self.frames.push(Frame { slot, next: 0, before: own, first, branch: first });
+    }
+
+    /// Leaves first. No recursion: a chain may be as long as a file likes.
+    fn visit(&mut self, top: u16) {
+        let tree = self.tree;
+        self.enter(top);
+        while let Some(frame) = self.frames.last_mut() {
+            let children = &tree.children[frame.slot as usize];
+            let Some(&child) = children.get(frame.next) else {
+                self.frames.pop();
+                if let Some(above) = self.frames.last() {
+                    let child = tree.children[above.slot as usize][above.next - 1];
+                    self.merge(child);
+                }
                 continue;
+            };
+            frame.next += 1;
+            if self.sums[child as usize] > 0.0 {
+                frame.branch = self.pushed.len();
+                self.enter(child);
             }
-            self.visit(child);
-            if before > 0.0 {
-                self.walk.ops.push(Op::Merge(child));
-                self.walk.shares.push([sum / (before + sum), own / before]);
-            }
-            before += sum;
         }
+    }
+
+    /// Blends a branch that is done into what its parent has so far.
+    fn merge(&mut self, child: u16) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        let sum = self.sums[child as usize];
+        let (before, own) = (frame.before, self.own[frame.slot as usize]);
+        let (first, branch) = (frame.first, frame.branch);
+        frame.before += sum;
+        if before <= 0.0 {
+            return;
+        }
+        let shares = [sum / (before + sum), own / before];
+        if own > 0.0 && branch == first + 1 {
+            self.walk.ops.push(Op::Merge(child));
+            self.walk.shares.push(shares);
+        } else {
+            self.join(child, first..branch, before, shares);
+        }
+    }
+
+    fn join(&mut self, child: u16, others: std::ops::Range<usize>, before: f32, shares: [f32; 2]) {
+        for &(slot, weight) in &self.pushed[others] {
+            self.walk.ops.push(Op::Anchor(slot, child));
+            self.walk.shares.push([weight / before, 0.0]);
+        }
+        self.walk.ops.push(Op::Join(child));
+        self.walk.shares.push(shares);
     }
 }

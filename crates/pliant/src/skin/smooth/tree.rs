@@ -31,8 +31,6 @@ pub(super) struct Tree {
     pub nodes: Vec<Node>,
     /// In order of slots.
     pub children: Vec<Vec<u16>>,
-    /// Slots that hang on none.
-    pub roots: Vec<u16>,
     /// Diagonal of the box around all joints.
     pub size: f64,
 }
@@ -108,14 +106,12 @@ impl Tree {
             nodes.push(Node { parent: parents[index], joint: slot.joint, at, bones: own, along, back });
         }
         let mut children = vec![Vec::new(); slots.len()];
-        let mut roots = Vec::new();
         for (index, parent) in parents.iter().enumerate() {
-            match parent {
-                Some(parent) => children[*parent as usize].push(index as u16),
-                None => roots.push(index as u16),
+            if let Some(parent) = parent {
+                children[*parent as usize].push(index as u16);
             }
         }
-        Self { nodes, children, roots, size }
+        Self { nodes, children, size }
     }
 }
 
@@ -228,8 +224,15 @@ pub(super) fn bend(
     bends.clear();
     turns.clear();
     for (index, node) in tree.nodes.iter().enumerate() {
+        let carried = |matrix: &SkinMatrix| {
+            let p = node.at;
+            matrix.map(|r| {
+                let [x, y, z, t] = r.map(f64::from);
+                (x * p.x + y * p.y + z * p.z + t) as f32
+            })
+        };
         let Some(parent) = node.parent.map(usize::from) else {
-            bends.push(Bend::default());
+            bends.push(Bend { joint: [carried(&matrices[index]); 2], ..Bend::default() });
             turns.push(Turn::default());
             continue;
         };
@@ -238,13 +241,6 @@ pub(super) fn bend(
         if turn.twist.abs() < NO_TWIST {
             turn.twist = 0.0;
         }
-        let carried = |matrix: &SkinMatrix| {
-            let p = node.at;
-            matrix.map(|r| {
-                let [x, y, z, t] = r.map(f64::from);
-                (x * p.x + y * p.y + z * p.z + t) as f32
-            })
-        };
         let f32s = |v: DVec3| v.as_vec3().to_array();
         bends.push(Bend {
             joint: [carried(&matrices[parent]), carried(&matrices[index])],
