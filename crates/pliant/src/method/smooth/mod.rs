@@ -8,7 +8,7 @@ use super::{Deformer, Health, Instance, PrepareError, Setup, Shape, Stage};
 use crate::asset::Character;
 use crate::rig::weights::{self, AngleSettings, BoneDistances, NearBones};
 use crate::rig::{Motion, Pose, SkinMatrix};
-use crate::skin::smooth::{SmoothOptions, SmoothSkin, SmoothSkinState};
+use crate::skin::smooth::{JointControl, LEAST_LIMIT, SmoothOptions, SmoothSkin, SmoothSkinState};
 use glam::Vec3;
 use std::borrow::Cow;
 
@@ -34,8 +34,11 @@ fn weighed(character: &Character, options: &SmoothOptions) -> Result<Character, 
     let (positions, skeleton) = (character.surface().positions(), character.skeleton());
     let bones = BoneDistances::new(skeleton, weights::rest_size(positions, skeleton))?;
     let near = NearBones::straight(positions, &bones);
-    let limits = options.joints.iter().map(|(&joint, control)| (joint, control.limit_angle)).collect();
-    let settings = AngleSettings { limit: options.usual.limit_angle, joints: limits };
+    // Where limits move they are made for the least, so that all that a pose may blend is there.
+    let most = if options.dynamic_limit { LEAST_LIMIT } else { f64::MAX };
+    let limit = |control: &JointControl| control.limit_angle.min(most);
+    let joints = options.joints.iter().map(|(&joint, control)| (joint, limit(control))).collect();
+    let settings = AngleSettings { limit: limit(&options.usual), joints };
     let made = weights::angle(positions, skeleton, &bones, &near, &settings)?;
     Ok(weights::bind(character, made)?)
 }

@@ -125,7 +125,8 @@ impl SmoothSettings {
             fat_radius: self.fat_radius,
             fat: self.fat.as_ref().map(|fat| paint(character, fat)).transpose()?,
         };
-        let mut options = SmoothOptions { usual, ..SmoothOptions::default() };
+        let dynamic_limit = self.dynamic_limit && self.weights == SmoothWeights::Angle;
+        let mut options = SmoothOptions { usual, dynamic_limit, ..SmoothOptions::default() };
         let joints = Joints::of(character.skeleton());
         for (index, joint) in self.joints.iter().enumerate() {
             let under = |e: SettingsError| e.under(&format!("joint[{index}]"));

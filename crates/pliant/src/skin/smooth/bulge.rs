@@ -5,6 +5,7 @@
 //! bone. The ridge is at `y_r = (2 pi - 4 a0)/pi^2 x^2 + a0`; with `R = y/y_r` the height is `A (4 ((R-1)/q)^2 - 1)^2`
 //! within `|R-1| < q/2`. It fades towards the outer side, along the bones and with distance.
 
+use super::kernel::sincos;
 use super::regions::{NONE, Regions};
 use super::tree::{Tree, Turn};
 use super::{JointControl, SmoothOptions};
@@ -17,9 +18,9 @@ use std::f64::consts::PI;
 
 /// The ridge at its highest, in limb radii; beyond it is hard (dihedrals of 96 degrees).
 const MOST: f64 = 0.28;
-/// The bend, in radians, up to which less than that is allowed, in proportion: what is lost to rounding or to a joint
-/// nearby raises nothing at a straight joint.
-const EASE: f64 = 15.0 * PI / 180.0;
+/// The bend, in radians, up to which less than that is allowed, in proportion: what a joint nearby has lost raises
+/// nothing at a joint that is nearly straight, where a coarse skin would show it as a spike.
+const EASE: f64 = 75.0 * PI / 180.0;
 /// Bends below this, radians, have no inner side.
 const STRAIGHT: f64 = 1e-3;
 /// Shares of a bone between which the bulge fades.
@@ -77,7 +78,9 @@ pub(super) struct Bulge {
     faces: Vec<u32>,
     /// Records of point `k`: `by_point[record_starts[k]..record_starts[k + 1]]`.
     record_starts: Vec<u32>,
-    by_point: Vec<u32>,
+    by_point: Vec<(u32, u16)>,
+    /// The reverse of `places`.
+    point_of_place: Vec<u32>,
 }
 
 /// What one moving copy needs.
@@ -85,9 +88,10 @@ pub(super) struct Bulge {
 pub(super) struct State {
     /// Of each joint: the inner side, the swing's axis, the twist, and whether it is bent at all.
     bent: Vec<(Vec3, Vec3, f32, bool)>,
-    heights: Vec<f32>,
-    /// Unit normal of each point, and how much volume a unit along it is.
-    normals: Vec<(Vec3, f32)>,
+    /// How far, and which way, a bulge of `A = 1` raises the point of each record.
+    lifts: Vec<Vec3>,
+    /// Unit normal of each point, and the slope of the volume there.
+    normals: Vec<(Vec3, Vec3)>,
     regions: super::regions::State,
     /// What neighbours' bulges add to a region: per run.
     spills: Vec<f64>,
@@ -205,7 +209,8 @@ impl Bulge {
             self.records.iter().enumerate().map(|(index, r)| (r.point, index as u32)).collect();
         by_point.sort_unstable();
         self.record_starts = starts(self.places.len(), by_point.iter().map(|p| p.0));
-        self.by_point = by_point.iter().map(|p| p.1).collect();
+        self.by_point =
+            by_point.iter().map(|p| (p.1, self.records[p.1 as usize].joint)).collect();
         let mut around: Vec<(u32, u32)> = Vec::new();
         for (face, corners) in triangles.iter().enumerate() {
             let raised = corners.iter().map(|&c| order[c as usize]).filter(|&k| k != NONE);
@@ -222,9 +227,10 @@ impl Bulge {
             }
             let range = self.record_starts[point as usize]..self.record_starts[point as usize + 1];
             let mut own = self.by_point[range.start as usize..range.end as usize].iter();
-            own.find(|&&r| usize::from(self.records[r as usize].joint) == joint).copied().unwrap_or(NONE)
+            own.find(|r| usize::from(r.1) == joint).map_or(NONE, |r| r.0)
         };
         self.regions.find_records(find);
+        self.point_of_place = order;
     }
 
     /// Joints whose flesh has no volume to speak of (a cape, a flat fin) have nothing to bulge.
@@ -261,16 +267,10 @@ impl Bulge {
             self.regions.volumes(rest, &mut state.regions, &mut state.volumes);
             state.is_rest_new = false;
         }
-        self.heights(state);
         self.normals(areas, state);
-        let State { heights, normals, .. } = state;
-        let raised = |record: u32| {
-            if record == NONE {
-                return Vec3::ZERO;
-            }
-            let point = self.records[record as usize].point as usize;
-            normals[point].0 * heights[record as usize]
-        };
+        self.lift(state);
+        let lifts = &state.lifts[..];
+        let raised = |record: u32| lifts.get(record as usize).copied().unwrap_or(Vec3::ZERO);
         self.regions.cubics(places, raised, &mut state.regions);
         self.spills(state);
         self.solve(turns, matrices, state);
@@ -293,36 +293,36 @@ impl Bulge {
         state.bent.iter().any(|b| b.3)
     }
 
-    fn heights(&self, state: &mut State) {
-        let State { bent, heights, .. } = state;
-        heights.resize(self.records.len(), 0.0);
-        let bent = &bent[..];
-        parallel::for_each_chunk_mut(heights, CHUNK, |chunk, heights| {
-            let records = &self.records[chunk * CHUNK..][..heights.len()];
-            for (height, record) in heights.iter_mut().zip(records) {
+    fn lift(&self, state: &mut State) {
+        let State { bent, lifts, normals, .. } = state;
+        lifts.resize(self.records.len(), Vec3::ZERO);
+        let (bent, normals) = (&bent[..], &normals[..]);
+        parallel::for_each_chunk_mut(lifts, CHUNK, |chunk, lifts| {
+            let records = &self.records[chunk * CHUNK..][..lifts.len()];
+            for (lift, record) in lifts.iter_mut().zip(records) {
                 let (inner, axis, twist, is_bent) = bent[usize::from(record.joint)];
                 let joint = &self.joints[usize::from(record.joint)];
-                *height = if is_bent { joint.height(record, inner, axis, twist) } else { 0.0 };
+                let height = if is_bent { joint.height(record, inner, axis, twist) } else { 0.0 };
+                *lift = normals[record.point as usize].0 * height;
             }
         });
     }
 
     fn normals(&self, areas: &[Vec3], state: &mut State) {
-        state.normals.resize(self.places.len(), (Vec3::ZERO, 0.0));
+        state.normals.resize(self.places.len(), (Vec3::ZERO, Vec3::ZERO));
         parallel::for_each_chunk_mut(&mut state.normals, CHUNK, |chunk, normals| {
             for (index, normal) in normals.iter_mut().enumerate() {
                 let k = chunk * CHUNK + index;
                 let faces = &self.faces[self.starts[k] as usize..self.starts[k + 1] as usize];
                 let sum = faces.iter().fold(Vec3::ZERO, |sum, &f| sum + areas[f as usize]);
-                let unit = unit_or(sum, Vec3::ZERO);
-                *normal = (unit, sum.dot(unit) / 6.0);
+                *normal = (unit_or(sum, Vec3::ZERO), sum * (1.0 / 6.0));
             }
         });
     }
 
     /// How much volume a bulge of height 1 adds to regions of other joints.
     fn spills(&self, state: &mut State) {
-        let State { bent, spills, heights, normals, .. } = state;
+        let State { bent, spills, lifts, normals, .. } = state;
         spills.resize(self.runs.len(), 0.0);
         for ((joint, region, records), spill) in self.runs.iter().zip(spills) {
             *spill = 0.0;
@@ -330,8 +330,8 @@ impl Bulge {
                 continue;
             }
             let range = records.start as usize..records.end as usize;
-            let own = self.records[range.clone()].iter().zip(&heights[range]);
-            *spill = own.map(|(r, h)| f64::from(normals[r.point as usize].1 * h)).sum();
+            let own = self.records[range.clone()].iter().zip(&lifts[range]);
+            *spill = own.map(|(r, lift)| f64::from(normals[r.point as usize].1.dot(*lift))).sum();
         }
     }
 
@@ -364,24 +364,24 @@ impl Bulge {
     }
 
     fn displace(&self, places: &mut [Vec3], state: &State) {
-        for (k, &place) in self.places.iter().enumerate() {
-            let range = self.record_starts[k] as usize..self.record_starts[k + 1] as usize;
-            let own = self.by_point[range].iter();
-            let sum: f32 = own
-                .map(|&r| {
-                    let joint = usize::from(self.records[r as usize].joint);
-                    state.heights[r as usize] * state.amounts[joint] as f32
-                })
-                .sum();
-            places[place as usize] += state.normals[k].0 * sum;
-        }
+        parallel::for_each_chunk_mut(places, CHUNK, |chunk, places| {
+            let points = &self.point_of_place[chunk * CHUNK..][..places.len()];
+            for (place, &k) in places.iter_mut().zip(points).filter(|(_, k)| **k != NONE) {
+                let k = k as usize;
+                let range = self.record_starts[k] as usize..self.record_starts[k + 1] as usize;
+                let own = self.by_point[range].iter();
+                *place += own.fold(Vec3::ZERO, |sum, &(record, joint)| {
+                    sum + state.lifts[record as usize] * state.amounts[usize::from(joint)] as f32
+                });
+            }
+        });
     }
 }
 
 impl Joint {
     /// The bulge's height at a point, for `A = 1`.
     fn height(&self, record: &Record, inner: Vec3, axis: Vec3, twist: f32) -> f32 {
-        let (sine, cosine) = libm::sincosf(twist * record.child);
+        let (sine, cosine) = if twist == 0.0 { (0.0, 1.0) } else { sincos(twist * record.child) };
         let cosine = (record.out.dot(inner) * cosine - record.out.dot(axis) * sine).clamp(-1.0, 1.0);
         if cosine <= OUTER {
             return 0.0;

@@ -238,6 +238,13 @@ unsafe fn sine_cosine<V: Lanes>(x: V) -> (V, V) {
     }
 }
 
+/// The same for one angle.
+pub(super) fn sincos(x: f32) -> (f32, f32) {
+    // SAFETY: one number needs no instructions.
+    let (sine, cosine) = unsafe { sine_cosine(One(x)) };
+    (sine.0, cosine.0)
+}
+
 /// The angle, 0 to pi, of a sine (not negative) and a cosine of one scale.
 #[inline(always)]
 unsafe fn angle<V: Lanes>(sine: V, cosine: V) -> V {

@@ -5,6 +5,7 @@
 //! the bulge. Both are prepared once and shared; each moving copy has a state.
 
 mod bulge;
+mod dynamic;
 mod kernel;
 mod normals;
 mod program;
@@ -12,6 +13,7 @@ mod regions;
 mod skin;
 mod tree;
 
+pub use dynamic::LEAST_LIMIT;
 pub use skin::{SmoothSkin, SmoothSkinState};
 
 use super::SkinError;
@@ -22,7 +24,8 @@ use crate::rig::SkinMatrix;
 use crate::simd::Path;
 use glam::{DQuat, Vec3};
 use kernel::{CHUNK, Job, Kernel};
-use program::Programs;
+use dynamic::Dynamic;
+use program::{Programs, Shares};
 use tree::{Bend, Tree, Turn};
 
 /// What an artist may say of a joint.
@@ -52,6 +55,9 @@ impl Default for JointControl {
 pub struct SmoothOptions {
     /// Of joints that have none of their own.
     pub usual: JointControl,
+    /// Whether limit angles shrink as joints bend. Only for weights from angles that were made with limits of at most
+    /// [`LEAST_LIMIT`].
+    pub dynamic_limit: bool,
     /// Joints, by number in the skeleton, with controls of their own.
     pub joints: std::collections::BTreeMap<u32, JointControl>,
 }
@@ -69,6 +75,7 @@ pub struct Smooth {
     rest: Vec<Vectors>,
     /// Rest positions of joints, one per slot.
     joints: Vec<[f32; 3]>,
+    dynamic: Option<Dynamic>,
     kernel: Kernel,
     slot_count: usize,
     point_count: usize,
@@ -82,6 +89,9 @@ pub struct SmoothState {
     turns: Vec<Turn>,
     /// Posed, in order of places: sixteen for each batch.
     places: Vec<Vec3>,
+    limits: Vec<f32>,
+    /// Shares of this pose, where limit angles follow it.
+    shares: Vec<Shares>,
     /// Rest positions where they are not those that were prepared.
     rest: Option<Vec<Vectors>>,
 }
@@ -113,7 +123,15 @@ impl Smooth {
         let rest = Vectors::pack(&placed.collect::<Vec<_>>());
         let joints = tree.nodes.iter().map(|node| node.at.as_vec3().to_array()).collect();
         let kernel = kernel::kernel(path);
-        Ok(Self { tree, programs, rest, joints, kernel, slot_count: slots.len(), point_count: vertices })
+        Ok(Self { tree, programs, rest, joints, dynamic: None, kernel, slot_count: slots.len(), point_count: vertices })
+    }
+
+    /// Lets limit angles follow the bend: see [`SmoothOptions::dynamic_limit`].
+    pub fn with_limits(mut self, options: &SmoothOptions) -> Self {
+        let rest = self.rest_places();
+        self.dynamic =
+            options.dynamic_limit.then(|| Dynamic::new(&self.tree, &self.programs, &rest, options));
+        self
     }
 
     /// How many points there are.
@@ -140,11 +158,15 @@ impl Smooth {
     /// Poses the points in order of places.
     fn place(&self, matrices: &[SkinMatrix], state: &mut SmoothState) {
         assert_eq!(matrices.len(), self.slot_count, "one matrix per slot");
-        let SmoothState { rotations, bends, turns, places, rest } = state;
+        let SmoothState { rotations, bends, turns, places, limits, shares, rest } = state;
         tree::bend(&self.tree, matrices, rotations, bends, turns);
+        let prepared = &self.programs.shares[..];
+        if let Some(dynamic) = &self.dynamic {
+            dynamic.shares(&self.tree, turns, prepared, limits, shares);
+        }
         let job = Job {
             programs: &self.programs,
-            shares: &self.programs.shares,
+            shares: if self.dynamic.is_some() { shares } else { prepared },
             matrices,
             joints: &self.joints,
             bends,

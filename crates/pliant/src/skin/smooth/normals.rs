@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// Vertices of a point whose normals are this near (cosine) share a face of the skin; others lie across a hard edge.
 const SAME_FACE: f32 = 0.99;
 
+/// Rest normals this near (cosine, 0.1 degrees) to those of the triangles are theirs.
+const SAME: f32 = 0.999_998;
+
 /// Elements a parallel task.
 const CHUNK: usize = 1024;
 
@@ -33,8 +36,6 @@ pub(super) struct Normals {
 pub(super) struct Scratch {
     /// Twice the area vector of each triangle.
     pub areas: Vec<Vec3>,
-    /// Normal and unit edge of each fan.
-    frames: Vec<[Vec3; 2]>,
 }
 
 impl Normals {
@@ -86,17 +87,21 @@ impl Normals {
             made.edges.push([place, other]);
         }
         let mut scratch = Scratch::default();
-        made.frames(rest, &mut scratch);
-        made.parts = normals
-            .iter()
-            .zip(&made.fan_of_vertex)
-            .map(|(&n, &fan)| {
-                let [g, t] = scratch.frames[fan as usize];
-                let parts = Vec3::new(n.dot(g), n.dot(t), n.dot(g.cross(t)));
+        made.areas(rest, &mut scratch);
+        let parts = normals.iter().zip(&made.fan_of_vertex).map(|(&n, &fan)| {
+            let g = made.normal(fan as usize, &scratch.areas);
+            let t = made.edge(fan as usize, g, rest);
+            let parts = Vec3::new(n.dot(g), n.dot(t), n.dot(g.cross(t)));
+            if parts.x > SAME {
+                Vec3::X
+            } else if parts.length_squared() > 0.5 {
+                parts
+            } else {
                 // A point in no triangle keeps its normal.
-                if parts.length_squared() > 0.5 { parts } else { Vec3::ZERO }
-            })
-            .collect();
+                Vec3::ZERO
+            }
+        });
+        made.parts = parts.collect();
         made
     }
 
@@ -112,23 +117,17 @@ impl Normals {
         });
     }
 
-    fn frames(&self, places: &[Vec3], scratch: &mut Scratch) {
-        self.areas(places, scratch);
-        let Scratch { areas, frames } = scratch;
-        frames.resize(self.edges.len(), [Vec3::ZERO; 2]);
-        let areas = &areas[..];
-        parallel::for_each_chunk_mut(frames, CHUNK, |chunk, frames| {
-            for (index, frame) in frames.iter_mut().enumerate() {
-                let fan = chunk * CHUNK + index;
-                let faces = &self.faces[self.starts[fan] as usize..self.starts[fan + 1] as usize];
-                let normal = faces.iter().fold(Vec3::ZERO, |sum, &f| sum + areas[f as usize]);
-                let normal = unit_or(normal, Vec3::ZERO);
-                let [from, to] = self.edges[fan].map(|p| places[p as usize]);
-                let edge = to - from;
-                let edge = unit_or(edge - normal * normal.dot(edge), Vec3::ZERO);
-                *frame = [normal, edge];
-            }
-        });
+    /// The unit normal of a fan.
+    fn normal(&self, fan: usize, areas: &[Vec3]) -> Vec3 {
+        let faces = &self.faces[self.starts[fan] as usize..self.starts[fan + 1] as usize];
+        unit_or(faces.iter().fold(Vec3::ZERO, |sum, &f| sum + areas[f as usize]), Vec3::ZERO)
+    }
+
+    /// Its unit edge, across the normal.
+    fn edge(&self, fan: usize, normal: Vec3, places: &[Vec3]) -> Vec3 {
+        let [from, to] = self.edges[fan].map(|p| places[p as usize]);
+        let edge = to - from;
+        unit_or(edge - normal * normal.dot(edge), Vec3::ZERO)
     }
 
     /// Unit normals of a skin whose points are at `places`; where its triangles have none, the rest's. `turned` vertices
@@ -141,14 +140,19 @@ impl Normals {
         scratch: &mut Scratch,
         out: &mut [Vec3],
     ) {
-        self.frames(places, scratch);
-        let frames = &scratch.frames[..];
+        self.areas(places, scratch);
+        let areas = &scratch.areas[..];
         parallel::for_each_chunk_mut(out, CHUNK, |chunk, normals| {
             for (index, normal) in normals.iter_mut().enumerate() {
                 let vertex = chunk * CHUNK + index;
-                let [g, t] = frames[self.fan_of_vertex[vertex] as usize];
-                let parts = self.parts[vertex];
-                let sum = g * parts.x + t * parts.y + g.cross(t) * parts.z;
+                let (fan, parts) = (self.fan_of_vertex[vertex] as usize, self.parts[vertex]);
+                let g = self.normal(fan, areas);
+                let sum = if parts == Vec3::X {
+                    g
+                } else {
+                    let t = self.edge(fan, g, places);
+                    g * parts.x + t * parts.y + g.cross(t) * parts.z
+                };
                 let sum = if turned(vertex) { -sum } else { sum };
                 *normal = unsigned_zeros(unit_or(sum, rest[vertex]));
             }

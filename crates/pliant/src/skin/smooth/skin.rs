@@ -60,6 +60,7 @@ impl SmoothSkin {
         let welded = Weights::normalised(welded, weights.slot_count(), |_| None);
         let welded = welded.map_err(|_| SkinError::Mismatch { vertices, weighted })?.0;
         let smooth = Smooth::new(&positions, &welded, character.skeleton(), character.slots(), path)?;
+        let smooth = smooth.with_limits(options);
         let place_of = |point: u32| smooth.programs.place_of_point[point as usize];
         let place_of_vertex: Vec<u32> = weld.point_of_vertex.iter().map(|&p| place_of(p)).collect();
         let is_whole = |t: &&[u32; 3]| {
