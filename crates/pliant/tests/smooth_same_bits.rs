@@ -27,7 +27,9 @@ fn bits(name: &str, settings: &Settings, clip: usize, path: Path) -> Vec<[u32; 3
 fn on_every_path_and_with_every_number_of_threads() {
     let mut dynamic = angles(1.0);
     dynamic.smooth.dynamic_limit = true;
-    for (name, clip, settings) in [("hand", 0, Settings::default()), ("arm", 1, angles(1.0)), ("arm", 0, dynamic)] {
+    for (name, clip, settings) in
+        [("hand", 0, Settings::default()), ("arm", 1, angles(1.0)), ("arm", 0, dynamic)]
+    {
         let reference = bits(name, &settings, clip, Path::Scalar);
         for path in Path::available() {
             for threads in [1, 3] {

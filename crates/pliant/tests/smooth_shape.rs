@@ -159,7 +159,8 @@ fn controls_of_a_joint_are_heard() {
     assert!(none < full - 0.5 && (elsewhere - full).abs() < 0.05, "{none} {full} {elsewhere}");
     assert!(none < half - 0.1 && half < full - 0.1, "{none} {half} {full}");
     settings.smooth.joints = vec![joint("LowerLeg")];
-    let setup = method::Setup { path: Path::best(), settings: &settings, tets: None, progress: &mut |_| true };
+    let setup =
+        method::Setup { path: Path::best(), settings: &settings, tets: None, progress: &mut |_| true };
     let error = method::prepare("smooth", &character, setup).err().expect("no such joint").to_string();
     assert!(error.contains("smooth.joint[0].joint") && error.contains("LowerArm"), "{error}");
 }

@@ -227,13 +227,21 @@ fn point(path: &str, point: &[f64; 3]) -> Checked {
 }
 
 /// NaN is within nothing.
-pub(super) fn within<T: PartialOrd + Display + Copy>(path: &str, value: T, (low, high): Limits<T>) -> Checked {
+pub(super) fn within<T: PartialOrd + Display + Copy>(
+    path: &str,
+    value: T,
+    (low, high): Limits<T>,
+) -> Checked {
     if low <= value && value <= high {
         return Ok(());
     }
     Err(SettingsError::new(path, format!("{value} is out of range"), format!("{low} to {high} are allowed")))
 }
 
-pub(super) fn optional<T: PartialOrd + Display + Copy>(path: &str, value: Option<T>, limits: Limits<T>) -> Checked {
+pub(super) fn optional<T: PartialOrd + Display + Copy>(
+    path: &str,
+    value: Option<T>,
+    limits: Limits<T>,
+) -> Checked {
     value.map_or(Ok(()), |value| within(path, value, limits))
 }

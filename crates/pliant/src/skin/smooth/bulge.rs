@@ -5,16 +5,20 @@
 //! bone. The ridge is at `y_r = (2 pi - 4 a0)/pi^2 x^2 + a0`; with `R = y/y_r` the height is `A (4 ((R-1)/q)^2 - 1)^2`
 //! within `|R-1| < q/2`. It fades towards the outer side, along the bones and with distance.
 
-use super::kernel::sincos;
-use super::regions::{NONE, Regions};
+use super::SmoothOptions;
+use super::flesh::{self, Flesh, Record};
+use super::heights::{self, Bent, Block, Heights};
+use super::normals::{Normals, Scratch};
+use super::regions::{self, NONE, Regions};
 use super::tree::{Tree, Turn};
-use super::{JointControl, SmoothOptions};
-use crate::asset::Weights;
 use crate::parallel;
 use crate::rig::SkinMatrix;
+use crate::simd::Path;
 use crate::simd::vectors::plain::unit_or;
-use glam::{DVec3, Vec3};
+use crate::skin::pack::{BATCH, Vectors};
+use glam::Vec3;
 use std::f64::consts::PI;
+use std::ops::Range;
 
 /// The ridge at its highest, in limb radii; beyond it is hard (dihedrals of 96 degrees).
 const MOST: f64 = 0.28;
@@ -23,22 +27,24 @@ const MOST: f64 = 0.28;
 const EASE: f64 = 75.0 * PI / 180.0;
 /// Bends below this, radians, have no inner side.
 const STRAIGHT: f64 = 1e-3;
-/// Shares of a bone between which the bulge fades.
-const BONE_FADE: [f64; 2] = [0.5, 0.95];
-/// Cosines of the azimuth between which it fades, from nothing on the outer side.
-const OUTER: f32 = -0.87;
-/// Newton's steps to a joint's height, and rounds over all joints, whose bulges reach into each other.
+/// Newton's steps, at most, and rounds over all joints in each: their bulges reach into each other.
 const STEPS: usize = 4;
 const ROUNDS: usize = 3;
+/// What may be missing of a region's volume, as a share of it, where steps end.
+const ENOUGH: f64 = 5e-5;
+/// How far the estimate of a step's second order may be off.
+const DOUBT: f64 = 0.5;
 /// Elements a parallel task.
 const CHUNK: usize = 1024;
+/// Volumes below this many cubes of the limb's radius are none: a cape, a flat fin.
+const FLAT: f64 = 0.2;
 
 /// A joint that flesh can bulge at.
 #[derive(Debug, Clone)]
-pub(super) struct Joint {
-    pub slot: u16,
+struct Joint {
+    slot: u16,
     /// The limb's radius there.
-    pub radius: f64,
+    radius: f64,
     /// Limit angle `a0`, radians.
     limit: f32,
     /// Ridge width `q`.
@@ -46,95 +52,72 @@ pub(super) struct Joint {
     gain: f64,
 }
 
-/// How a bulge raises a point, at rest.
-#[derive(Debug, Clone, Copy)]
-struct Record {
-    /// Unit, from the bone out to the point.
-    out: Vec3,
-    /// `y`, radians.
-    angle: f32,
-    /// Child's share.
-    child: f32,
-    /// What all fades leave.
-    base: f32,
-    /// Which of the points.
-    point: u32,
+/// Records of one joint whose points are in one region, or in [`NONE`].
+#[derive(Debug, Clone)]
+struct Run {
     joint: u16,
+    region: u32,
+    blocks: Range<u32>,
 }
 
 /// What is prepared.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Bulge {
-    pub joints: Vec<Joint>,
+    joints: Vec<Joint>,
     regions: Regions,
-    /// By joint, then by region of the point.
-    records: Vec<Record>,
-    /// Joint, region (or [`NONE`]) and records of each run.
-    runs: Vec<(u16, u32, std::ops::Range<u32>)>,
+    /// By run; records are their lanes.
+    blocks: Vec<Block>,
+    /// Of each record its point and curvature; fillers have the first point.
+    points: Vec<(u32, f32)>,
+    runs: Vec<Run>,
+    kernel: heights::Kernel,
     /// Places of the points that a bulge can raise.
     places: Vec<u32>,
+    /// The reverse, or [`NONE`].
+    point_of_place: Vec<u32>,
     /// Triangles around point `k`: `faces[starts[k]..starts[k + 1]]`.
     starts: Vec<u32>,
     faces: Vec<u32>,
-    /// Records of point `k`: `by_point[record_starts[k]..record_starts[k + 1]]`.
+    /// Records of point `k` and their joints: `by_point[record_starts[k]..record_starts[k + 1]]`.
     record_starts: Vec<u32>,
     by_point: Vec<(u32, u16)>,
-    /// The reverse of `places`.
-    point_of_place: Vec<u32>,
 }
 
 /// What one moving copy needs.
 #[derive(Debug, Default, Clone)]
 pub(super) struct State {
-    /// Of each joint: the inner side, the swing's axis, the twist, and whether it is bent at all.
-    bent: Vec<(Vec3, Vec3, f32, bool)>,
-    /// How far, and which way, a bulge of `A = 1` raises the point of each record.
-    lifts: Vec<Vec3>,
-    /// Unit normal of each point, and the slope of the volume there.
-    normals: Vec<(Vec3, Vec3)>,
-    regions: super::regions::State,
-    /// What neighbours' bulges add to a region: per run.
-    spills: Vec<f64>,
-    /// `A` of each joint.
-    pub amounts: Vec<f64>,
+    /// One per joint.
+    bent: Vec<Bent>,
+    /// How far a bulge of `A = 1` raises the point of each record.
+    heights: Vec<Heights>,
+    /// Unit normal of each point, and its area.
+    normals: Vec<(Vec3, f32)>,
+    regions: regions::State,
+    /// What bulges of `A = 1` add to regions, to first and second order: per run.
+    gains: Vec<[f64; 2]>,
+    /// `A` of each joint, and what was added to it last.
+    amounts: Vec<[f64; 2]>,
     /// Volumes at rest, with morphs.
     volumes: Vec<f64>,
     pub is_rest_new: bool,
 }
 
-/// What a bulge is prepared from: points in order of places.
-pub(super) struct Flesh<'a> {
-    pub tree: &'a Tree,
-    pub weights: &'a Weights,
-    pub point_of_place: &'a [u32],
-    pub rest: &'a [Vec3],
-    pub triangles: &'a [[u32; 3]],
-}
-
 impl Bulge {
-    pub(super) fn new(flesh: &Flesh<'_>, options: &SmoothOptions) -> Self {
-        let Flesh { tree, weights, point_of_place, rest, triangles } = *flesh;
-        let limits: Vec<Option<f64>> =
-            (0..tree.nodes.len()).map(|slot| limit(tree, slot, options.control(tree.nodes[slot].joint))).collect();
-        let is_real = |place: &usize| point_of_place[*place] != u32::MAX;
-        let own = |place: usize| weights.of(point_of_place[place] as usize);
-        // Each point to the nearest joint of the bone that carries most of it.
-        let mut joint_of_place: Vec<u32> = vec![NONE; rest.len()];
-        for place in (0..rest.len()).filter(is_real) {
-            let Some((lead, _)) = own(place).next() else { continue };
-            let around = std::iter::once(lead).chain(tree.children[usize::from(lead)].iter().copied());
-            let can = around.filter(|&slot| limits[usize::from(slot)].is_some());
-            let p = rest[place].as_dvec3();
-            let far = |slot: u16| p.distance_squared(tree.nodes[usize::from(slot)].at);
-            let nearest = can.min_by(|&a, &b| far(a).total_cmp(&far(b)).then(a.cmp(&b)));
-            joint_of_place[place] = nearest.map_or(NONE, u32::from);
-        }
+    /// Sorts `triangles` between places, and `faces` between vertices with them, by the joint that they are near.
+    pub(super) fn new(
+        flesh: &Flesh<'_>,
+        triangles: &mut Vec<[u32; 3]>,
+        faces: &mut Vec<[u32; 3]>,
+        options: &SmoothOptions,
+        path: Path,
+    ) -> Self {
+        let limits = flesh.limits(options);
+        let mut joint_of_place = flesh.nearest_joints(&limits);
         let mut joints = Vec::new();
-        let mut joint_of_slot = vec![NONE; tree.nodes.len()];
+        let mut joint_of_slot = vec![NONE; limits.len()];
         for (slot, limit) in limits.iter().enumerate() {
-            let Some(limit) = *limit else { continue };
-            let Some(radius) = radius(tree, slot, rest, &joint_of_place) else { continue };
-            let control = options.control(tree.nodes[slot].joint);
+            let Some((limit, radius)) = limit.zip(flesh.radius(slot, &joint_of_place)) else { continue };
+            let control = options.control(flesh.tree.nodes[slot].joint);
             joint_of_slot[slot] = joints.len() as u32;
             joints.push(Joint {
                 slot: slot as u16,
@@ -147,105 +130,104 @@ impl Bulge {
         for joint in joint_of_place.iter_mut().filter(|j| **j != NONE) {
             *joint = joint_of_slot[*joint as usize];
         }
-        let slots = |place: usize| own(place).map(|(slot, w)| (slot, f64::from(w))).collect::<Vec<_>>();
-        let regions = Regions::new(&joint_of_place, joints.len(), rest, triangles, slots);
-        let mut made = Self { joints, regions, ..Self::default() };
-        made.records(flesh, options, &joint_of_place, &joint_of_slot);
-        made.drop_flat();
+        let region_of = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|p| joint_of_place[p as usize]);
+            if b == c { b } else { a }
+        };
+        let mut order: Vec<u32> = (0..triangles.len() as u32).collect();
+        order.sort_by_key(|&t| region_of(&triangles[t as usize]));
+        *triangles = order.iter().map(|&t| triangles[t as usize]).collect();
+        *faces = order.iter().map(|&t| faces[t as usize]).collect();
+        let slots = |place: usize| flesh.own(place).collect::<Vec<_>>();
+        let regions = Regions::new(joints.len(), flesh.rest, triangles, region_of, slots);
+        for (index, joint) in joints.iter_mut().enumerate() {
+            let cube = joint.radius * joint.radius * joint.radius;
+            if regions.volume(index).abs() < FLAT * cube {
+                joint.gain = 0.0;
+            }
+        }
+        let mut made = Self {
+            joints,
+            regions,
+            blocks: Vec::new(),
+            points: Vec::new(),
+            runs: Vec::new(),
+            kernel: heights::kernel(path),
+            places: Vec::new(),
+            point_of_place: vec![NONE; flesh.rest.len()],
+            starts: Vec::new(),
+            faces: Vec::new(),
+            record_starts: Vec::new(),
+            by_point: Vec::new(),
+        };
+        made.find(flesh, triangles, options, &joint_of_place, &joint_of_slot);
         made
     }
 
-    /// All that can be raised.
-    fn records(
+    /// Finds all that can be raised.
+    fn find(
         &mut self,
         flesh: &Flesh<'_>,
+        triangles: &[[u32; 3]],
         options: &SmoothOptions,
         joint_of_place: &[u32],
         joint_of_slot: &[u32],
     ) {
-        let Flesh { tree, weights, point_of_place, rest, triangles } = *flesh;
         let mut found: Vec<(u32, Record)> = Vec::new();
-        for (place, &point) in point_of_place.iter().enumerate().filter(|p| *p.1 != u32::MAX) {
-            let own: Vec<(u16, f64)> =
-                weights.of(point as usize).map(|(slot, w)| (slot, f64::from(w))).collect();
-            let near = own.iter().flat_map(|(slot, _)| {
-                std::iter::once(*slot).chain(tree.children[usize::from(*slot)].iter().copied())
-            });
-            let mut near: Vec<u16> = near.filter(|&s| joint_of_slot[usize::from(s)] != NONE).collect();
-            near.sort_unstable();
-            near.dedup();
-            for slot in near {
+        for place in flesh.places() {
+            for slot in flesh.near_joints(place) {
                 let joint = joint_of_slot[usize::from(slot)];
-                let radius = self.joints[joint as usize].radius;
-                let control = options.control(tree.nodes[usize::from(slot)].joint);
-                let painted = control.fat.as_ref().map_or(1.0, |fat| f64::from(fat[point as usize]));
-                let record = record(tree, usize::from(slot), rest[place].as_dvec3(), &own, radius, control);
-                if let Some(record) = record.filter(|r| f64::from(r.base) * painted > 1e-4) {
-                    let sign = self.regions.sign(joint as usize);
-                    let base = record.base * (painted * sign) as f32;
-                    found.push((place as u32, Record { base, joint: joint as u16, ..record }));
+                let Some(known) = self.joints.get(joint as usize).filter(|j| j.gain > 0.0) else { continue };
+                let control = options.control(flesh.tree.nodes[usize::from(slot)].joint);
+                if let Some(mut record) = flesh.record(place, slot, known.radius, control) {
+                    record.base *= self.regions.sign(joint as usize) as f32;
+                    record.joint = joint as u16;
+                    found.push((place as u32, record));
                 }
             }
         }
         self.places = found.iter().map(|f| f.0).collect();
         self.places.dedup();
-        let mut order = vec![NONE; rest.len()];
-        self.places.iter().enumerate().for_each(|(k, &place)| order[place as usize] = k as u32);
+        for (k, &place) in self.places.iter().enumerate() {
+            self.point_of_place[place as usize] = k as u32;
+        }
         for (place, record) in &mut found {
-            record.point = order[*place as usize];
+            record.point = self.point_of_place[*place as usize];
         }
-        let region = |place: u32| joint_of_place[place as usize];
-        found.sort_by_key(|(place, r)| (r.joint, region(*place), r.point));
-        for (index, (place, record)) in found.iter().enumerate() {
-            let here = (record.joint, region(*place));
-            let index = index as u32;
-            match self.runs.last_mut().filter(|run| (run.0, run.1) == here) {
-                Some(run) => run.2.end = index + 1,
-                None => self.runs.push((here.0, here.1, index..index + 1)),
+        let run = |(place, record): &(u32, Record)| (record.joint, joint_of_place[*place as usize]);
+        found.sort_by_key(|f| (run(f), f.1.point));
+        let mut by_point: Vec<(u32, u32, u16)> = Vec::new();
+        for records in found.chunk_by(|a, b| run(a) == run(b)) {
+            let first = self.blocks.len() as u32;
+            for records in records.chunks(BATCH) {
+                let index = (self.blocks.len() * BATCH) as u32;
+                self.blocks.push(block(records));
+                for lane in 0..BATCH {
+                    let own = records.get(lane).map(|(_, r)| (r.point, r.curvature));
+                    self.points.push(own.unwrap_or((0, 0.0)));
+                }
+                let own = records.iter().enumerate();
+                by_point.extend(own.map(|(lane, (_, r))| (r.point, index + lane as u32, r.joint)));
             }
+            let (joint, region) = run(&records[0]);
+            self.runs.push(Run { joint, region, blocks: first..self.blocks.len() as u32 });
         }
-        self.records = found.iter().map(|f| f.1).collect();
-        let mut by_point: Vec<(u32, u32)> =
-            self.records.iter().enumerate().map(|(index, r)| (r.point, index as u32)).collect();
         by_point.sort_unstable();
-        self.record_starts = starts(self.places.len(), by_point.iter().map(|p| p.0));
-        self.by_point =
-            by_point.iter().map(|p| (p.1, self.records[p.1 as usize].joint)).collect();
+        self.record_starts = flesh::starts(self.places.len(), by_point.iter().map(|p| p.0));
+        self.by_point = by_point.iter().map(|p| (p.1, p.2)).collect();
         let mut around: Vec<(u32, u32)> = Vec::new();
         for (face, corners) in triangles.iter().enumerate() {
-            let raised = corners.iter().map(|&c| order[c as usize]).filter(|&k| k != NONE);
-            around.extend(raised.map(|k| (k, face as u32)));
+            let raised = corners.iter().map(|&c| self.point_of_place[c as usize]);
+            around.extend(raised.filter(|&k| k != NONE).map(|k| (k, face as u32)));
         }
         around.sort_unstable();
-        self.starts = starts(self.places.len(), around.iter().map(|a| a.0));
+        self.starts = flesh::starts(self.places.len(), around.iter().map(|a| a.0));
         self.faces = around.iter().map(|a| a.1).collect();
-        // Which record raises a corner for the region's own joint.
-        let find = |joint: usize, place: u32| {
-            let point = order[place as usize];
-            if point == NONE {
-                return NONE;
-            }
-            let range = self.record_starts[point as usize]..self.record_starts[point as usize + 1];
-            let mut own = self.by_point[range.start as usize..range.end as usize].iter();
-            own.find(|r| usize::from(r.1) == joint).map_or(NONE, |r| r.0)
-        };
-        self.regions.find_records(find);
-        self.point_of_place = order;
-    }
-
-    /// Joints whose flesh has no volume to speak of (a cape, a flat fin) have nothing to bulge.
-    fn drop_flat(&mut self) {
-        for (index, joint) in self.joints.iter_mut().enumerate() {
-            let cube = joint.radius * joint.radius * joint.radius;
-            if self.regions.volume(index).abs() < 0.2 * cube {
-                joint.gain = 0.0;
-            }
-        }
     }
 
     /// Whether nothing can bulge.
     pub(super) fn is_empty(&self) -> bool {
-        self.records.is_empty() || self.joints.iter().all(|j| j.gain == 0.0)
+        self.blocks.is_empty()
     }
 
     /// A state for one copy.
@@ -253,270 +235,181 @@ impl Bulge {
         State { is_rest_new: true, ..State::default() }
     }
 
-    /// Raises the points, by what the bends of this pose took. `areas` are twice the area vectors of all triangles.
+    /// Finds the joints that are bent; whether there are any.
+    pub(super) fn find_bent(&self, tree: &Tree, turns: &[Turn], state: &mut State) -> bool {
+        state.bent.clear();
+        state.bent.extend(self.joints.iter().map(|joint| {
+            let turn = &turns[usize::from(joint.slot)];
+            // The bone's end moves towards the inner side.
+            let inner = turn.axis.cross(tree.nodes[usize::from(joint.slot)].along);
+            Bent {
+                inner: inner.as_vec3().to_array(),
+                axis: turn.axis.as_vec3().to_array(),
+                twist: turn.twist as f32,
+                limit: joint.limit,
+                width: joint.width,
+                is_bent: turn.swing > STRAIGHT && joint.gain > 0.0 && inner.is_finite(),
+            }
+        }));
+        state.amounts.clear();
+        state.amounts.resize(self.joints.len(), [0.0; 2]);
+        state.bent.iter().any(|b| b.is_bent)
+    }
+
+    /// Raises the points, by what the bends of this pose took.
     pub(super) fn raise(
         &self,
-        turns: &[Turn],
-        matrices: &[SkinMatrix],
-        rest: &[Vec3],
-        areas: &[Vec3],
+        pose: &Posed<'_>,
+        scratch: &mut Scratch,
         places: &mut [Vec3],
         state: &mut State,
     ) {
         if state.is_rest_new {
-            self.regions.volumes(rest, &mut state.regions, &mut state.volumes);
+            pose.skin.areas(pose.rest, scratch);
+            self.regions.measure(pose.rest, &scratch.areas, &mut state.regions);
+            state.volumes.clone_from(&state.regions.volumes);
             state.is_rest_new = false;
         }
-        self.normals(areas, state);
-        self.lift(state);
-        let lifts = &state.lifts[..];
-        let raised = |record: u32| lifts.get(record as usize).copied().unwrap_or(Vec3::ZERO);
-        self.regions.cubics(places, raised, &mut state.regions);
-        self.spills(state);
-        self.solve(turns, matrices, state);
-        self.displace(places, state);
-    }
-
-    /// Finds the joints that are bent; whether there are any.
-    pub(super) fn find_bent(&self, tree: &Tree, turns: &[Turn], state: &mut State) -> bool {
-        state.bent.clear();
-        for joint in &self.joints {
-            let turn = &turns[usize::from(joint.slot)];
-            let along = tree.nodes[usize::from(joint.slot)].along;
-            // The bone's end moves towards the inner side.
-            let inner = turn.axis.cross(along);
-            let is_bent = turn.swing > STRAIGHT && joint.gain > 0.0 && inner.is_finite();
-            state.bent.push((inner.as_vec3(), turn.axis.as_vec3(), turn.twist as f32, is_bent));
-        }
-        state.amounts.clear();
-        state.amounts.resize(self.joints.len(), 0.0);
-        state.bent.iter().any(|b| b.3)
-    }
-
-    fn lift(&self, state: &mut State) {
-        let State { bent, lifts, normals, .. } = state;
-        lifts.resize(self.records.len(), Vec3::ZERO);
-        let (bent, normals) = (&bent[..], &normals[..]);
-        parallel::for_each_chunk_mut(lifts, CHUNK, |chunk, lifts| {
-            let records = &self.records[chunk * CHUNK..][..lifts.len()];
-            for (lift, record) in lifts.iter_mut().zip(records) {
-                let (inner, axis, twist, is_bent) = bent[usize::from(record.joint)];
-                let joint = &self.joints[usize::from(record.joint)];
-                let height = if is_bent { joint.height(record, inner, axis, twist) } else { 0.0 };
-                *lift = normals[record.point as usize].0 * height;
+        for step in 0..STEPS {
+            pose.skin.areas(places, scratch);
+            self.regions.measure(places, &scratch.areas, &mut state.regions);
+            if step == 0 {
+                self.heights(state);
+                self.normals(&scratch.areas, state);
+                self.gains(state);
             }
+            let missing = self.solve(pose, state);
+            self.displace(places, state);
+            if missing < ENOUGH {
+                break;
+            }
+        }
+    }
+
+    fn heights(&self, state: &mut State) {
+        const BLOCKS: usize = CHUNK / BATCH;
+        let State { bent, heights, .. } = state;
+        heights.resize(self.blocks.len(), Heights([0.0; BATCH]));
+        parallel::for_each_chunk_mut(heights, BLOCKS, |chunk, heights| {
+            let blocks = &self.blocks[chunk * BLOCKS..][..heights.len()];
+            // SAFETY: the path was found available when the skin was made; blocks name joints.
+            unsafe { (self.kernel)(blocks, bent, heights) }
         });
     }
 
     fn normals(&self, areas: &[Vec3], state: &mut State) {
-        state.normals.resize(self.places.len(), (Vec3::ZERO, Vec3::ZERO));
+        state.normals.resize(self.places.len(), (Vec3::ZERO, 0.0));
         parallel::for_each_chunk_mut(&mut state.normals, CHUNK, |chunk, normals| {
             for (index, normal) in normals.iter_mut().enumerate() {
                 let k = chunk * CHUNK + index;
                 let faces = &self.faces[self.starts[k] as usize..self.starts[k + 1] as usize];
                 let sum = faces.iter().fold(Vec3::ZERO, |sum, &f| sum + areas[f as usize]);
-                *normal = (unit_or(sum, Vec3::ZERO), sum * (1.0 / 6.0));
+                let unit = unit_or(sum, Vec3::ZERO);
+                *normal = (unit, sum.dot(unit) * (1.0 / 6.0));
             }
         });
     }
 
-    /// How much volume a bulge of height 1 adds to regions of other joints.
-    fn spills(&self, state: &mut State) {
-        let State { bent, spills, lifts, normals, .. } = state;
-        spills.resize(self.runs.len(), 0.0);
-        for ((joint, region, records), spill) in self.runs.iter().zip(spills) {
-            *spill = 0.0;
-            if u32::from(*joint) == *region || *region == NONE || !bent[usize::from(*joint)].3 {
-                continue;
+    /// How much volume bulges of height 1 add. To second order as on a round limb: `d + H d^2` on each unit of area, `H` the
+    /// mean curvature.
+    fn gains(&self, state: &mut State) {
+        let State { bent, gains, heights, normals, .. } = state;
+        gains.resize(self.runs.len(), [0.0; 2]);
+        parallel::for_each_chunk_mut(gains, 1, |index, gain| {
+            let Run { joint, region, blocks } = &self.runs[index];
+            gain[0] = [0.0; 2];
+            if *region == NONE || !bent[usize::from(*joint)].is_bent {
+                return;
             }
-            let range = records.start as usize..records.end as usize;
-            let own = self.records[range.clone()].iter().zip(&lifts[range]);
-            *spill = own.map(|(r, lift)| f64::from(normals[r.point as usize].1.dot(*lift))).sum();
-        }
+            for block in blocks.start as usize..blocks.end as usize {
+                let points = &self.points[block * BATCH..];
+                for (height, (point, curvature)) in heights[block].0.iter().zip(points) {
+                    let added = height * normals[*point as usize].1;
+                    gain[0][0] += f64::from(added);
+                    gain[0][1] += f64::from(added * height * curvature);
+                }
+            }
+        });
     }
 
-    /// `A` of all joints: what brings each region back to its volume, as far as may be.
-    fn solve(&self, turns: &[Turn], matrices: &[SkinMatrix], state: &mut State) {
-        let State { bent, regions, spills, amounts, volumes, .. } = state;
-        for _ in 0..ROUNDS {
-            for (index, joint) in self.joints.iter().enumerate().filter(|(i, _)| bent[*i].3) {
-                let sign = self.regions.sign(index);
-                let others = self.runs.iter().zip(&*spills).filter(|(run, _)| run.1 as usize == index);
-                let spilled: f64 = others.map(|(run, s)| s * amounts[usize::from(run.0)]).sum();
-                let target = volumes[index] * self.regions.scale(index, matrices);
-                let [c0, c1, c2, c3] = regions.of(index).map(|c| c * sign);
-                let miss = c0 + sign * spilled - sign * target;
-                let most = MOST * joint.radius * (turns[usize::from(joint.slot)].swing / EASE).min(1.0);
-                let mut a = 0.0;
-                if miss < 0.0 && c1 > 0.0 && sign * target > 0.0 {
-                    for _ in 0..STEPS {
-                        let value = miss + a * (c1 + a * (c2 + a * c3));
-                        let slope = c1 + a * (2.0 * c2 + 3.0 * a * c3);
-                        if slope <= 0.1 * c1 {
-                            break;
-                        }
-                        a = (a - value / slope).clamp(0.0, most);
+    /// A Newton step for `A` of all joints: what brings each region back to its volume, as far as may be. The largest
+    /// share of a region's volume that may still be missing for want of another step.
+    fn solve(&self, pose: &Posed<'_>, state: &mut State) -> f64 {
+        let State { bent, regions, gains, amounts, volumes, .. } = state;
+        amounts.iter_mut().for_each(|a| a[1] = 0.0);
+        let mut missing: f64 = 0.0;
+        for round in 0..ROUNDS {
+            for (index, joint) in self.joints.iter().enumerate().filter(|(i, _)| bent[*i].is_bent) {
+                let (mut own, mut spilled) = ([0.0; 2], 0.0);
+                let here = self.runs.iter().zip(&*gains).filter(|(run, _)| run.region as usize == index);
+                for (run, gain) in here {
+                    if usize::from(run.joint) == index {
+                        own = *gain;
+                    } else {
+                        spilled += gain[0] * amounts[usize::from(run.joint)][1];
                     }
                 }
-                amounts[index] = if a.is_finite() { a * joint.gain } else { 0.0 };
+                let sign = self.regions.sign(index);
+                let scale = self.regions.scale(index, pose.matrices);
+                let target = sign * volumes[index] * scale;
+                let [before, _] = amounts[index];
+                let (second, slope) = (own[1], sign * own[0] + 2.0 * own[1] * before / joint.gain);
+                let miss = sign * (regions.volumes[index] + spilled) - target;
+                if slope <= 0.0 || target <= 0.0 || !miss.is_finite() {
+                    continue;
+                }
+                // The root of `miss + slope d + second d^2`, nearly.
+                let first = -miss / slope;
+                let step = -miss / (slope + second * first).max(0.5 * slope);
+                let radius = joint.radius * libm::cbrt(scale.abs());
+                let most = MOST * radius * (pose.turns[usize::from(joint.slot)].swing / EASE).min(1.0);
+                let now = (before + joint.gain * step).clamp(0.0, joint.gain * most);
+                amounts[index][1] = now - before;
+                if round + 1 == ROUNDS {
+                    let step = (now - before) / joint.gain;
+                    missing = missing.max(DOUBT * second.abs() * step * step / target);
+                }
             }
         }
+        amounts.iter_mut().for_each(|a| a[0] += a[1]);
+        missing
     }
 
     fn displace(&self, places: &mut [Vec3], state: &State) {
+        let height = |record: usize| state.heights[record / BATCH].0[record % BATCH];
         parallel::for_each_chunk_mut(places, CHUNK, |chunk, places| {
             let points = &self.point_of_place[chunk * CHUNK..][..places.len()];
             for (place, &k) in places.iter_mut().zip(points).filter(|(_, k)| **k != NONE) {
                 let k = k as usize;
-                let range = self.record_starts[k] as usize..self.record_starts[k + 1] as usize;
-                let own = self.by_point[range].iter();
-                *place += own.fold(Vec3::ZERO, |sum, &(record, joint)| {
-                    sum + state.lifts[record as usize] * state.amounts[usize::from(joint)] as f32
+                let own = &self.by_point[self.record_starts[k] as usize..self.record_starts[k + 1] as usize];
+                let up = own.iter().fold(0.0, |sum, &(record, joint)| {
+                    sum + height(record as usize) * state.amounts[usize::from(joint)][1] as f32
                 });
+                *place += state.normals[k].0 * up;
             }
         });
     }
 }
 
-impl Joint {
-    /// The bulge's height at a point, for `A = 1`.
-    fn height(&self, record: &Record, inner: Vec3, axis: Vec3, twist: f32) -> f32 {
-        let (sine, cosine) = if twist == 0.0 { (0.0, 1.0) } else { sincos(twist * record.child) };
-        let cosine = (record.out.dot(inner) * cosine - record.out.dot(axis) * sine).clamp(-1.0, 1.0);
-        if cosine <= OUTER {
-            return 0.0;
-        }
-        let azimuth = arccosine(cosine);
-        let pi = std::f32::consts::PI;
-        let ridge = (2.0 * pi - 4.0 * self.limit) / (pi * pi) * azimuth * azimuth + self.limit;
-        let off = (record.angle / ridge - 1.0) / self.width;
-        if off.abs() >= 0.5 {
-            return 0.0;
-        }
-        let bump = 4.0 * off * off - 1.0;
-        let side = ((cosine - OUTER) / -OUTER).min(1.0);
-        record.base * bump * bump * side * side * (3.0 - 2.0 * side)
+/// A pose, and the skin that is in it.
+pub(super) struct Posed<'a> {
+    pub turns: &'a [Turn],
+    pub matrices: &'a [SkinMatrix],
+    /// Rest positions, with morphs.
+    pub rest: &'a [Vec3],
+    pub skin: &'a Normals,
+}
+
+/// A block of some records, which are of one joint.
+fn block(records: &[(u32, Record)]) -> Block {
+    let zeros = [0.0; BATCH];
+    let joint = records.first().map_or(0, |r| r.1.joint);
+    let mut block = Block { out: Vectors([zeros; 3]), angle: zeros, child: zeros, base: zeros, joint };
+    for (lane, (_, record)) in records.iter().enumerate() {
+        block.out.set(lane, record.out);
+        block.angle[lane] = record.angle;
+        block.child[lane] = record.child;
+        block.base[lane] = record.base;
     }
-}
-
-/// To 2e-7: `sqrt(1 - |c|)` times a polynomial through Chebyshev points.
-fn arccosine(cosine: f32) -> f32 {
-    const TERMS: [f32; 7] =
-        [1.570_796_1, -0.214_581_99, 0.088_718_09, -0.048_644_333, 0.026_597_796, -0.010_879_67, 0.002_207_656];
-    let c = cosine.abs();
-    let sum = TERMS.iter().rev().fold(0.0, |sum, t| sum * c + t);
-    let acute = (1.0 - c).max(0.0).sqrt() * sum;
-    if cosine >= 0.0 { acute } else { std::f32::consts::PI - acute }
-}
-
-/// The limit angle of a joint that has two bones to be bent.
-fn limit(tree: &Tree, slot: usize, control: &JointControl) -> Option<f64> {
-    let node = &tree.nodes[slot];
-    let (back, _) = node.back?;
-    let angles = node.bones.iter().map(|bone| angle(bone.0, back));
-    let between = angles.reduce(f64::min)?;
-    let limit = control.limit_angle.min(0.4 * between);
-    Some(limit).filter(|&l| l > 0.05)
-}
-
-/// The angle between two unit vectors.
-pub(super) fn angle(a: DVec3, b: DVec3) -> f64 {
-    libm::atan2(a.cross(b).length(), a.dot(b))
-}
-
-/// Which side of the joint a point is on, and the angle and the share of the bone there.
-struct Side {
-    angle: f64,
-    /// Unit, away from the joint.
-    bone: DVec3,
-    along: f64,
-    is_child: bool,
-}
-
-fn side(tree: &Tree, slot: usize, p: DVec3) -> Option<Side> {
-    let node = &tree.nodes[slot];
-    let back = node.back?;
-    let way = p - node.at;
-    let unit = way.try_normalize()?;
-    let one = |bone: (DVec3, f64), is_child: bool| {
-        let angle = angle(unit, bone.0);
-        Side { angle, bone: bone.0, along: way.dot(bone.0) / bone.1, is_child }
-    };
-    let all = node.bones.iter().map(|&bone| one(bone, true)).chain([one(back, false)]);
-    all.min_by(|a, b| a.angle.total_cmp(&b.angle))
-}
-
-/// The median distance from the bone of the points beside a joint.
-fn radius(tree: &Tree, slot: usize, rest: &[Vec3], joint_of_place: &[u32]) -> Option<f64> {
-    let own = rest.iter().zip(joint_of_place).filter(|(_, j)| **j as usize == slot);
-    let sides: Vec<(f64, f64)> = own
-        .filter_map(|(p, _)| {
-            let p = p.as_dvec3();
-            let side = side(tree, slot, p)?;
-            Some((side.angle, p.distance(tree.nodes[slot].at) * libm::sin(side.angle)))
-        })
-        .collect();
-    let beside = |least: f64| sides.iter().filter(|s| s.0 > least).map(|s| s.1).collect::<Vec<_>>();
-    let mut distances = beside(PI / 4.0);
-    if distances.len() < 3 {
-        distances = beside(0.0);
-    }
-    distances.sort_by(f64::total_cmp);
-    distances.get(distances.len() / 2).copied().filter(|&r| r > 1e-9 * tree.size)
-}
-
-fn record(
-    tree: &Tree,
-    slot: usize,
-    p: DVec3,
-    own: &[(u16, f64)],
-    radius: f64,
-    control: &JointControl,
-) -> Option<Record> {
-    let node = &tree.nodes[slot];
-    let side = side(tree, slot, p)?;
-    let weight = |of: u16| own.iter().find(|w| w.0 == of).map_or(0.0, |w| w.1);
-    let hangs = |mut of: u16| loop {
-        if usize::from(of) == slot {
-            return true;
-        }
-        match tree.nodes[usize::from(of)].parent {
-            Some(parent) => of = parent,
-            None => return false,
-        }
-    };
-    let parent = node.parent.map_or(0.0, weight);
-    let below: f64 = own.iter().filter(|w| hangs(w.0)).map(|w| w.1).sum();
-    let child = if parent + below > 0.0 { below / (parent + below) } else { f64::from(side.is_child) };
-    let back = node.back?.0;
-    let bone = if side.is_child { side.bone } else { node.along };
-    let axis = (bone * child - back * (1.0 - child)).try_normalize()?;
-    let way = p - node.at;
-    let out = (way - axis * axis.dot(way)).try_normalize()?;
-    let step = |from: f64, to: f64, x: f64| {
-        let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
-        1.0 - t * t * (3.0 - 2.0 * t)
-    };
-    let held = (2.0 * (parent + weight(slot as u16))).min(1.0);
-    let reach = control.fat_radius * radius;
-    let base =
-        held * step(BONE_FADE[0], BONE_FADE[1], side.along) * step(0.5 * reach, reach, way.length());
-    Some(Record {
-        out: out.as_vec3(),
-        angle: side.angle as f32,
-        child: child as f32,
-        base: base as f32,
-        point: NONE,
-        joint: 0,
-    })
-}
-
-/// Where the runs of equal numbers start that `sorted` has.
-fn starts(count: usize, sorted: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut starts = vec![0u32; count + 1];
-    sorted.for_each(|k| starts[k as usize + 1] += 1);
-    for k in 0..count {
-        starts[k + 1] += starts[k];
-    }
-    starts
+    block
 }

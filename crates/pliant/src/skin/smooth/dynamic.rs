@@ -91,12 +91,14 @@ impl Dynamic {
         out: &mut Vec<Shares>,
     ) {
         limits.clear();
-        limits.extend(tree.nodes.iter().zip(turns).zip(&self.limits).map(|((node, turn), &[user, least])| {
-            let Some((back, _)) = node.back else { return 0.0 };
-            let swing = DQuat::from_axis_angle(axis_or_x(turn.axis), turn.swing);
-            let beta = between(back, swing * node.along);
-            smooth_min(user, 0.5 * beta).max(least) as f32
-        }));
+        limits.extend(tree.nodes.iter().zip(turns).zip(&self.limits).map(
+            |((node, turn), &[user, least])| {
+                let Some((back, _)) = node.back else { return 0.0 };
+                let swing = DQuat::from_axis_angle(axis_or_x(turn.axis), turn.swing);
+                let beta = between(back, swing * node.along);
+                smooth_min(user, 0.5 * beta).max(least) as f32
+            },
+        ));
         out.clear();
         out.extend_from_slice(prepared);
         let limits = &limits[..];

@@ -98,13 +98,11 @@ pub(super) unsafe fn run<V: Lanes>(job: &Job<'_>, first: usize, out: &mut [Vec3]
 #[inline(always)]
 unsafe fn carry<V: Lanes>(matrix: &SkinMatrix, p: [V; 3]) -> [V; 3] {
     // SAFETY: the caller has the instructions.
-    unsafe {
-        matrix.map(|[x, y, z, t]| dot([V::splat(x), V::splat(y), V::splat(z)], p).add(V::splat(t)))
-    }
+    unsafe { matrix.map(|[x, y, z, t]| dot([V::splat(x), V::splat(y), V::splat(z)], p).add(V::splat(t))) }
 }
 
 #[inline(always)]
-unsafe fn splat3<V: Lanes>(v: [f32; 3]) -> [V; 3] {
+pub(super) unsafe fn splat3<V: Lanes>(v: [f32; 3]) -> [V; 3] {
     // SAFETY: the caller has the instructions.
     unsafe { v.map(|x| V::splat(x)) }
 }
@@ -192,16 +190,8 @@ const SINE: [f32; 8] = [
     1.589_647_5e-10,
     -6.610_124e-13,
 ];
-const COSINE: [f32; 8] = [
-    1.0,
-    -0.5,
-    0.041_666_663,
-    -1.388_886_3e-3,
-    2.480_055e-5,
-    -2.753_476_7e-7,
-    2.060_333e-9,
-    -9.721_734e-12,
-];
+const COSINE: [f32; 8] =
+    [1.0, -0.5, 0.041_666_663, -1.388_886_3e-3, 2.480_055e-5, -2.753_476_7e-7, 2.060_333e-9, -9.721_734e-12];
 const ARCTANGENT: [f32; 10] = [
     1.0,
     -0.333_332_76,
@@ -216,7 +206,7 @@ const ARCTANGENT: [f32; 10] = [
 ];
 
 #[inline(always)]
-unsafe fn polynomial<V: Lanes>(coefficients: &[f32], x: V) -> V {
+pub(super) unsafe fn polynomial<V: Lanes>(coefficients: &[f32], x: V) -> V {
     // SAFETY: the caller has the instructions.
     unsafe {
         let last = coefficients.len() - 1;
@@ -230,19 +220,12 @@ unsafe fn polynomial<V: Lanes>(coefficients: &[f32], x: V) -> V {
 
 /// Of an angle of at most half a turn.
 #[inline(always)]
-unsafe fn sine_cosine<V: Lanes>(x: V) -> (V, V) {
+pub(super) unsafe fn sine_cosine<V: Lanes>(x: V) -> (V, V) {
     // SAFETY: the caller has the instructions.
     unsafe {
         let square = x.mul(x);
         (polynomial::<V>(&SINE, square).mul(x), polynomial(&COSINE, square))
     }
-}
-
-/// The same for one angle.
-pub(super) fn sincos(x: f32) -> (f32, f32) {
-    // SAFETY: one number needs no instructions.
-    let (sine, cosine) = unsafe { sine_cosine(One(x)) };
-    (sine.0, cosine.0)
 }
 
 /// The angle, 0 to pi, of a sine (not negative) and a cosine of one scale.

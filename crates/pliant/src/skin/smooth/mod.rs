@@ -6,6 +6,8 @@
 
 mod bulge;
 mod dynamic;
+mod flesh;
+mod heights;
 mod kernel;
 mod normals;
 mod program;
@@ -22,9 +24,9 @@ use crate::asset::{Skeleton, Slot, Weights};
 use crate::parallel;
 use crate::rig::SkinMatrix;
 use crate::simd::Path;
+use dynamic::Dynamic;
 use glam::{DQuat, Vec3};
 use kernel::{CHUNK, Job, Kernel};
-use dynamic::Dynamic;
 use program::{Programs, Shares};
 use tree::{Bend, Tree, Turn};
 
@@ -123,7 +125,16 @@ impl Smooth {
         let rest = Vectors::pack(&placed.collect::<Vec<_>>());
         let joints = tree.nodes.iter().map(|node| node.at.as_vec3().to_array()).collect();
         let kernel = kernel::kernel(path);
-        Ok(Self { tree, programs, rest, joints, dynamic: None, kernel, slot_count: slots.len(), point_count: vertices })
+        Ok(Self {
+            tree,
+            programs,
+            rest,
+            joints,
+            dynamic: None,
+            kernel,
+            slot_count: slots.len(),
+            point_count: vertices,
+        })
     }
 
     /// Lets limit angles follow the bend: see [`SmoothOptions::dynamic_limit`].

@@ -15,20 +15,11 @@ const TASK: usize = 1024;
 /// Determinants of joints closer to one than this are rounding of f32 matrices.
 const NO_SCALE: f64 = 1e-5;
 
-/// An edge of a border: places, and what raises them.
-#[derive(Debug, Clone, Copy)]
-struct Edge {
-    ends: [u32; 2],
-    records: [u32; 2],
-}
-
 /// All regions, one per joint.
 #[derive(Debug, Default)]
 pub(super) struct Regions {
-    /// By region.
-    triangles: Vec<[u32; 3]>,
-    /// What raises each corner.
-    records: Vec<[u32; 3]>,
+    /// A corner of each triangle; by region, in the order of the skin's.
+    corners: Vec<u32>,
     /// Region and triangles of each task.
     tasks: Vec<(u32, Range<u32>)>,
     /// Tasks of each region.
@@ -36,7 +27,7 @@ pub(super) struct Regions {
     /// A place of each region, to measure from: less cancellation.
     origins: Vec<u32>,
     /// Pieces of border, each closed by a fan around its middle.
-    borders: Vec<Vec<Vec<Edge>>>,
+    borders: Vec<Vec<Vec<[u32; 2]>>>,
     volumes: Vec<f64>,
     /// How much each slot carries of a region: its volume goes with their scales.
     carriers: Vec<Vec<(u16, f64)>>,
@@ -45,35 +36,22 @@ pub(super) struct Regions {
 /// What one moving copy needs.
 #[derive(Debug, Default, Clone)]
 pub(super) struct State {
-    sums: Vec<[f64; 4]>,
-    cubics: Vec<[f64; 4]>,
-}
-
-impl State {
-    /// The volume of a region as a cubic of the height of its bulge.
-    pub(super) fn of(&self, region: usize) -> [f64; 4] {
-        self.cubics[region]
-    }
+    sums: Vec<f64>,
+    /// Of each region.
+    pub volumes: Vec<f64>,
 }
 
 impl Regions {
+    /// `triangles` sorted by region, those of none last; `region_of` says which.
     pub(super) fn new(
-        joint_of_place: &[u32],
         count: usize,
         rest: &[Vec3],
         triangles: &[[u32; 3]],
+        region_of: impl Fn(&[u32; 3]) -> u32,
         slots: impl Fn(usize) -> Vec<(u16, f64)>,
     ) -> Self {
-        let region = |t: &[u32; 3]| {
-            let [a, b, c] = t.map(|p| joint_of_place[p as usize]);
-            if b == c { b } else { a }
-        };
-        let mut sorted: Vec<(u32, u32)> =
-            triangles.iter().enumerate().map(|(index, t)| (region(t), index as u32)).collect();
-        sorted.retain(|t| t.0 != NONE);
-        sorted.sort_unstable();
         let mut made = Self {
-            triangles: sorted.iter().map(|t| triangles[t.1 as usize]).collect(),
+            corners: triangles.iter().map(|t| t[0]).collect(),
             tasks_of: vec![0..0; count],
             origins: vec![0; count],
             borders: vec![Vec::new(); count],
@@ -82,42 +60,29 @@ impl Regions {
             ..Self::default()
         };
         let mut start = 0;
-        for run in sorted.chunk_by(|a, b| a.0 == b.0) {
-            let region = run[0].0 as usize;
-            let end = start + run.len();
-            let first_task = made.tasks.len() as u32;
-            for from in (start..end).step_by(TASK) {
-                made.tasks.push((region as u32, from as u32..end.min(from + TASK) as u32));
+        for run in triangles.chunk_by(|a, b| region_of(a) == region_of(b)) {
+            let (region, end) = (region_of(&run[0]), start + run.len());
+            if region != NONE {
+                let first_task = made.tasks.len() as u32;
+                for from in (start..end).step_by(TASK) {
+                    made.tasks.push((region, from as u32..end.min(from + TASK) as u32));
+                }
+                let region = region as usize;
+                made.tasks_of[region] = first_task..made.tasks.len() as u32;
+                made.origins[region] = run[0][0];
+                made.borders[region] = borders(run);
+                made.carriers[region] = carriers(run, rest, &slots);
             }
-            made.tasks_of[region] = first_task..made.tasks.len() as u32;
-            made.origins[region] = made.triangles[start][0];
-            made.borders[region] = borders(&made.triangles[start..end]);
-            made.carriers[region] = carriers(&made.triangles[start..end], rest, &slots);
             start = end;
         }
-        made.records = vec![[NONE; 3]; made.triangles.len()];
-        let mut volumes = Vec::new();
-        made.volumes(rest, &mut State::default(), &mut volumes);
-        made.volumes = volumes;
+        let area = |&[a, b, c]: &[u32; 3]| {
+            let [a, b, c] = [rest[a as usize], rest[b as usize], rest[c as usize]];
+            (b - a).cross(c - a)
+        };
+        let mut state = State::default();
+        made.measure(rest, &triangles.iter().map(area).collect::<Vec<_>>(), &mut state);
+        made.volumes = state.volumes;
         made
-    }
-
-    /// Asks for what raises each corner for the region's own joint.
-    pub(super) fn find_records(&mut self, find: impl Fn(usize, u32) -> u32) {
-        let found: Vec<[u32; 3]> = self
-            .tasks
-            .iter()
-            .flat_map(|(region, range)| {
-                let own = &self.triangles[range.start as usize..range.end as usize];
-                own.iter().map(|t| t.map(|place| find(*region as usize, place))).collect::<Vec<_>>()
-            })
-            .collect();
-        self.records = found;
-        for (region, borders) in self.borders.iter_mut().enumerate() {
-            for edge in borders.iter_mut().flatten() {
-                edge.records = edge.ends.map(|place| find(region, place));
-            }
-        }
     }
 
     /// The volume of a region at rest.
@@ -133,80 +98,44 @@ impl Regions {
     /// What the joints' scales make of a region's volume.
     pub(super) fn scale(&self, region: usize, matrices: &[SkinMatrix]) -> f64 {
         let of_slot = |slot: u16| {
-            let [x, y, z] = matrices[usize::from(slot)].map(|r| DVec3::new(r[0].into(), r[1].into(), r[2].into()));
+            let [x, y, z] =
+                matrices[usize::from(slot)].map(|r| DVec3::new(r[0].into(), r[1].into(), r[2].into()));
             let det = x.dot(y.cross(z));
             if (det - 1.0).abs() < NO_SCALE { 1.0 } else { det }
         };
         self.carriers[region].iter().map(|&(slot, share)| share * of_slot(slot)).sum()
     }
 
-    /// The volume of each region.
-    pub(super) fn volumes(&self, places: &[Vec3], state: &mut State, out: &mut Vec<f64>) {
-        self.cubics(places, |_| Vec3::ZERO, state);
-        out.clear();
-        out.extend(state.cubics.iter().map(|c| c[0]));
-    }
-
-    /// The volume of each region as a cubic of the height of its bulge: points go along `raised` of their record.
-    pub(super) fn cubics(&self, places: &[Vec3], raised: impl Fn(u32) -> Vec3 + Sync, state: &mut State) {
-        state.sums.resize(self.tasks.len(), [0.0; 4]);
-        let origin = |region: u32| places[self.origins[region as usize] as usize];
-        parallel::for_each_chunk_mut(&mut state.sums, 1, |task, sum| {
+    /// The volume of each region: `areas` are twice the area vectors of all triangles.
+    pub(super) fn measure(&self, places: &[Vec3], areas: &[Vec3], state: &mut State) {
+        let State { sums, volumes } = state;
+        sums.resize(self.tasks.len(), 0.0);
+        let origin = |region: usize| places[self.origins[region] as usize];
+        parallel::for_each_chunk_mut(sums, 1, |task, sum| {
             let (region, range) = &self.tasks[task];
             let range = range.start as usize..range.end as usize;
-            let origin = origin(*region);
-            let mut total = [0.0f64; 4];
-            for (corners, records) in self.triangles[range.clone()].iter().zip(&self.records[range]) {
-                let x = corners.map(|p| places[p as usize] - origin);
-                let terms = if *records == [NONE; 3] {
-                    [x[0].dot(x[1].cross(x[2])), 0.0, 0.0, 0.0]
-                } else {
-                    cubic(x, records.map(&raised))
-                };
-                (0..4).for_each(|k| total[k] += f64::from(terms[k]));
-            }
-            sum[0] = total;
+            let origin = origin(*region as usize);
+            let triangles = self.corners[range.clone()].iter().zip(&areas[range]);
+            sum[0] = triangles.map(|(&p, area)| f64::from((places[p as usize] - origin).dot(*area))).sum();
         });
-        state.cubics.clear();
+        volumes.clear();
         for (region, tasks) in self.tasks_of.iter().enumerate() {
-            let mut total = [0.0f64; 4];
-            for sum in &state.sums[tasks.start as usize..tasks.end as usize] {
-                (0..4).for_each(|k| total[k] += sum[k]);
-            }
+            let mut total: f64 = sums[tasks.start as usize..tasks.end as usize].iter().sum();
+            let origin = origin(region);
             for border in &self.borders[region] {
-                let origin = origin(region as u32);
+                let at = |p: u32| places[p as usize] - origin;
                 let share = 1.0 / border.len() as f32;
-                let (mut middle, mut lifted) = (Vec3::ZERO, Vec3::ZERO);
-                for edge in border {
-                    middle += (places[edge.ends[0] as usize] - origin) * share;
-                    lifted += raised(edge.records[0]) * share;
-                }
-                for edge in border {
-                    let [a, b] = edge.ends.map(|p| places[p as usize] - origin);
-                    let [up_a, up_b] = edge.records.map(&raised);
-                    let terms = cubic([middle, b, a], [lifted, up_b, up_a]);
-                    (0..4).for_each(|k| total[k] += f64::from(terms[k]));
-                }
+                let middle = border.iter().fold(Vec3::ZERO, |sum, edge| sum + at(edge[0]) * share);
+                let fan = border.iter().map(|&[a, b]| f64::from(middle.dot(at(b).cross(at(a)))));
+                total += fan.sum::<f64>();
             }
-            state.cubics.push(total.map(|t| t / 6.0));
+            volumes.push(total / 6.0);
         }
     }
 }
 
-/// `det(x + A d)` of three corners, by powers of `A`.
-fn cubic(x: [Vec3; 3], d: [Vec3; 3]) -> [f32; 4] {
-    let (bc, ca, ab) = (x[1].cross(x[2]), x[2].cross(x[0]), x[0].cross(x[1]));
-    let (up_bc, up_ca, up_ab) = (d[1].cross(d[2]), d[2].cross(d[0]), d[0].cross(d[1]));
-    [
-        x[0].dot(bc),
-        d[0].dot(bc) + d[1].dot(ca) + d[2].dot(ab),
-        x[0].dot(up_bc) + x[1].dot(up_ca) + x[2].dot(up_ab),
-        d[0].dot(up_bc),
-    ]
-}
-
 /// The edges that only one side of belongs to the region, as connected pieces.
-fn borders(triangles: &[[u32; 3]]) -> Vec<Vec<Edge>> {
+fn borders(triangles: &[[u32; 3]]) -> Vec<Vec<[u32; 2]>> {
     // Of each edge, by its lower end first, how often it is passed that way less how often the other way.
     let mut passes: BTreeMap<(u32, u32), i32> = BTreeMap::new();
     for &[a, b, c] in triangles {
@@ -233,10 +162,10 @@ fn borders(triangles: &[[u32; 3]]) -> Vec<Vec<Edge>> {
         let (a, b) = (root(&mut first, a), root(&mut first, b));
         first.insert(a.max(b), a.min(b));
     }
-    let mut pieces: BTreeMap<u32, Vec<Edge>> = BTreeMap::new();
+    let mut pieces: BTreeMap<u32, Vec<[u32; 2]>> = BTreeMap::new();
     for ends in edges {
         let piece = root(&mut first, ends[0]);
-        pieces.entry(piece).or_default().push(Edge { ends, records: [NONE; 2] });
+        pieces.entry(piece).or_default().push(ends);
     }
     pieces.into_values().collect()
 }

@@ -1,5 +1,6 @@
+use super::bulge::{self, Bulge, Posed};
+use super::flesh::Flesh;
 use super::normals::{Normals, Scratch};
-use super::bulge::{self, Bulge, Flesh};
 use super::{Smooth, SmoothOptions, SmoothState};
 use crate::asset::{Character, Weights, Weld};
 use crate::parallel;
@@ -67,19 +68,18 @@ impl SmoothSkin {
             let [a, b, c] = t.map(|v| place_of_vertex[v as usize]);
             a != b && b != c && c != a
         };
-        let faces: Vec<[u32; 3]> = surface.triangles().iter().filter(is_whole).copied().collect();
-        let triangles = faces.iter().map(|t| t.map(|v| place_of_vertex[v as usize])).collect();
+        let mut faces: Vec<[u32; 3]> = surface.triangles().iter().filter(is_whole).copied().collect();
+        let mut triangles = faces.iter().map(|t| t.map(|v| place_of_vertex[v as usize])).collect();
         let rest = smooth.rest_places();
-        let normals = Normals::new(&rest, triangles, &faces, &place_of_vertex, surface.normals());
         let options = at_points(options, &weld.vertex_of_point);
         let flesh = Flesh {
             tree: &smooth.tree,
             weights: &welded,
             point_of_place: &smooth.programs.point_of_place,
             rest: &rest,
-            triangles: &normals.triangles,
         };
-        let bulge = Bulge::new(&flesh, &options);
+        let bulge = Bulge::new(&flesh, &mut triangles, &mut faces, &options, path);
+        let normals = Normals::new(&rest, triangles, &faces, &place_of_vertex, surface.normals());
         let leads = (0..vertices).map(|v| weights.of(v).next().map_or(0, |w| w.0)).collect();
         let morphs = character.morphs().iter().map(|morph| {
             let moved = morph.vertices.iter().zip(&morph.positions);
@@ -152,8 +152,8 @@ impl SmoothSkin {
         let SmoothSkinState { smooth, scratch, mirrored, bulge, rest, .. } = state;
         let SmoothState { turns, places, .. } = smooth;
         if !self.bulge.is_empty() && self.bulge.find_bent(&self.smooth.tree, turns, bulge) {
-            self.normals.areas(places, scratch);
-            self.bulge.raise(turns, matrices, rest, &scratch.areas, places, bulge);
+            let pose = Posed { turns, matrices, rest, skin: &self.normals };
+            self.bulge.raise(&pose, scratch, places, bulge);
         }
         let places = &places[..];
         parallel::for_each_chunk_mut(positions, CHUNK, |chunk, out| {
