@@ -173,6 +173,15 @@ impl View<'_> {
         if self.near.len() < self.room { f64::INFINITY } else { last.max(1.0 + 1e-6) }
     }
 
+    /// 1 for what is as near as another, or nearer; less and less beyond, to nothing at the horizon.
+    fn nearness(&self, other: f64, distance: f64) -> f64 {
+        if distance <= other {
+            return 1.0;
+        }
+        let least = power(1.0 / self.horizon());
+        ((power(other / distance) - least) / (1.0 - least)).max(0.0)
+    }
+
     /// How much of the point is with the bones that hang on a slot, and how far the nearest of them is.
     fn side(&self, slot: u16) -> (f64, f64) {
         let node = &self.tree.nodes[slot as usize];
@@ -234,14 +243,14 @@ impl View<'_> {
                 continue;
             }
             let own: f64 = shares.iter().map(|s| 1.0 - s.1).product();
-            let first = shares.iter().map(|s| s.2).fold(f64::INFINITY, f64::min);
             let branch = |k: usize| {
                 let (_, share, distance) = shares[k];
                 let others = shares.iter().enumerate().filter(|(other, _)| *other != k);
-                let apart: f64 = others.map(|(_, s)| 1.0 - s.1 + BRANCH).product();
-                // What no near bone hangs on is as far as the nearest that any does.
-                let near = if distance.is_finite() { power(first / distance) } else { 1.0 };
-                share * apart * near
+                // As far as another claims the point, this one steps back, and the more the nearer the other is.
+                others.fold(share, |part, (_, other)| {
+                    let apart = 1.0 - (1.0 - BRANCH) * other.1;
+                    part * apart * (1.0 - other.1 * (1.0 - self.nearness(other.2, distance)))
+                })
             };
             let parts: Vec<f64> = (0..shares.len()).map(branch).collect();
             let total = own + parts.iter().sum::<f64>();
