@@ -10,7 +10,7 @@ use pliant::simd::Path;
 use std::collections::BTreeMap;
 
 /// Settings with weights from angles and this much bulge.
-pub fn angles(bulge: f64) -> Settings {
+pub(crate) fn angles(bulge: f64) -> Settings {
     let mut settings = Settings::default();
     settings.smooth.weights = SmoothWeights::Angle;
     settings.smooth.bulge = bulge;
@@ -18,7 +18,7 @@ pub fn angles(bulge: f64) -> Settings {
 }
 
 /// Shapes at some times of a clip, by a method.
-pub fn played(
+pub(crate) fn played(
     character: &Character,
     method: &str,
     settings: &Settings,
@@ -41,7 +41,7 @@ pub fn played(
 }
 
 /// The shape of a pose that is held.
-pub fn held(character: &Character, method: &str, settings: &Settings, pose: &Pose) -> Shape {
+pub(crate) fn held(character: &Character, method: &str, settings: &Settings, pose: &Pose) -> Shape {
     let setup = Setup { path: Path::best(), settings, tets: None, progress: &mut |_| true };
     let deformer = method::prepare(method, character, setup).expect("prepared");
     let mut shape = Shape::rest(character);
@@ -50,19 +50,19 @@ pub fn held(character: &Character, method: &str, settings: &Settings, pose: &Pos
 }
 
 /// Volume of a closed skin.
-pub fn volume(character: &Character, positions: &[Vec3]) -> f64 {
+pub(crate) fn volume(character: &Character, positions: &[Vec3]) -> f64 {
     let corners = |t: &[u32; 3]| t.map(|v| positions[v as usize].as_dvec3());
     let triangles = character.surface().triangles().iter().map(corners);
     triangles.map(|[a, b, c]| a.dot(b.cross(c)) / 6.0).sum()
 }
 
 /// Volume against rest less one, in percent.
-pub fn change(character: &Character, positions: &[Vec3]) -> f64 {
+pub(crate) fn change(character: &Character, positions: &[Vec3]) -> f64 {
     100.0 * (volume(character, positions) / volume(character, character.surface().positions()) - 1.0)
 }
 
 /// Area-weighted unit normals of a skin without seams.
-pub fn normals(character: &Character, positions: &[Vec3]) -> Vec<DVec3> {
+pub(crate) fn normals(character: &Character, positions: &[Vec3]) -> Vec<DVec3> {
     let mut sums = vec![DVec3::ZERO; positions.len()];
     for t in character.surface().triangles() {
         let [a, b, c] = t.map(|v| positions[v as usize].as_dvec3());
@@ -71,13 +71,13 @@ pub fn normals(character: &Character, positions: &[Vec3]) -> Vec<DVec3> {
     sums.iter().map(|s| s.normalize_or_zero()).collect()
 }
 
-pub fn farthest(a: &[Vec3], b: &[Vec3]) -> f64 {
+pub(crate) fn farthest(a: &[Vec3], b: &[Vec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| f64::from(a.distance(*b))).fold(0.0, f64::max)
 }
 
 /// A tapered arm of two bones along x, a bone's length each, its bones towards the outside of a bend about z: closed, with
 /// rings around the bone's line. `radii` at its start and end, `off` of the radius is how far the bone lies off-centre.
-pub fn off_centre_arm(radii: [f64; 2], off: f64) -> Character {
+pub(crate) fn off_centre_arm(radii: [f64; 2], off: f64) -> Character {
     const RING: usize = 48;
     const RINGS: usize = 96;
     const LENGTH: f64 = 2.0;
@@ -140,14 +140,14 @@ pub fn off_centre_arm(radii: [f64; 2], off: f64) -> Character {
 }
 
 /// The arm bent by some degrees.
-pub fn bent(character: &Character, degrees: f64) -> Pose {
+pub(crate) fn bent(character: &Character, degrees: f64) -> Pose {
     let mut pose = Pose::rest(character);
     pose.world_from_joint[1] *= DAffine3::from_rotation_z(degrees.to_radians());
     pose
 }
 
 /// The sharpest angle between neighbouring triangles, in degrees, of those that `chosen` takes.
-pub fn sharpest(character: &Character, positions: &[Vec3], chosen: impl Fn(u32) -> bool) -> f64 {
+pub(crate) fn sharpest(character: &Character, positions: &[Vec3], chosen: impl Fn(u32) -> bool) -> f64 {
     let mut sides: BTreeMap<(u32, u32), DVec3> = BTreeMap::new();
     let mut worst: f64 = 0.0;
     for t in character.surface().triangles() {
