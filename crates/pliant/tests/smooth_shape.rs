@@ -196,3 +196,36 @@ fn points_without_a_skin_can_be_posed() {
     settings.smooth.bulge = 0.0;
     assert!(farthest(&out, &held(&character, "smooth", &settings, &pose).positions) < 1e-6);
 }
+
+/// A chain as long as a file may have it, and a hub with as many arms: no stack is used up, and no time.
+#[test]
+fn skeletons_of_any_shape_are_walked() {
+    use pliant::asset::{Joint, Local, Skeleton, Weights};
+    use pliant::glam::Vec3;
+    use pliant::rig::weights;
+    const COUNT: u32 = 60_000;
+    let shapes: [fn(u32) -> Option<u32>; 2] = [|k| k.checked_sub(1), |k| (k > 0).then_some(0)];
+    for parent in shapes {
+        let joints = (0..COUNT).map(|k| Joint {
+            name: String::new(),
+            parent: parent(k),
+            local: Local::IDENTITY,
+            world_from_rest: DAffine3::from_translation(DVec3::X * f64::from(k)),
+            deforms: true,
+            tails: Vec::new(),
+        });
+        let skeleton = Skeleton::new(joints.collect()).expect("sound");
+        let bound: Vec<Vec<(u16, f32)>> = (0..4000u16)
+            .map(|p| vec![(14 * p, 0.5), (14 * p + 1, 0.5)])
+            .chain([vec![(1, 0.5), (59_999, 0.5)]])
+            .collect();
+        let points: Vec<Vec3> = (0..bound.len()).map(|p| Vec3::X * p as f32).collect();
+        let bound = Weights::new(&bound, COUNT as usize).expect("sound");
+        let slots = weights::slots(&skeleton);
+        let smooth = Smooth::new(&points, &bound, &skeleton, &slots, Path::best()).expect("prepared");
+        let rest = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+        let mut out = vec![Vec3::ZERO; points.len()];
+        smooth.positions(&vec![rest; COUNT as usize], &mut smooth.state(), &mut out);
+        assert!(farthest(&out, &points) < 0.05, "{}", farthest(&out, &points));
+    }
+}

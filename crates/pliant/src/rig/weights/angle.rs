@@ -13,6 +13,8 @@ const MOST_OF_ANGLE: f64 = 0.4;
 /// Distances to a joint's bones, over that to the nearest bone of all, between which angles at the joint cease to count:
 /// seen from an elbow, a foot is in some direction too.
 const LOCAL: [f64; 2] = [1.5, 2.5];
+/// Joints in one place that a search for a bone of some length passes, at most.
+const MOST_IN_ONE_PLACE: usize = 256;
 /// How sharply a point belongs to the nearer of two bones: as the distance to this power.
 const SHARPNESS: i32 = 8;
 /// What is left to each of several branches whose cones a point lies in at once.
@@ -102,7 +104,8 @@ impl Tree {
             let at = joint.world_from_rest.translation;
             let mut back = None;
             let mut up = above;
-            while let (None, Some(p)) = (back, up) {
+            for _ in 0..MOST_IN_ONE_PLACE {
+                let Some(p) = up.filter(|_| back.is_none()) else { break };
                 let way = nodes[p as usize].at - at;
                 back = (way.length() > bones.smallest()).then_some(way);
                 up = nodes[p as usize].parent;

@@ -12,6 +12,8 @@ use std::f64::consts::PI;
 const BONE_FADE: [f64; 2] = [0.5, 0.95];
 /// Limit angles below this, radians, leave no room for a ridge: the bones are folded at rest.
 const LEAST_LIMIT: f64 = 0.05;
+/// Branches of one joint.
+const MOST_BRANCHES: usize = 64;
 /// What is raised by less than this share is not raised.
 const LEAST: f64 = 1e-3;
 
@@ -58,6 +60,13 @@ impl Flesh<'_> {
         (0..self.rest.len()).filter(|&place| self.point_of_place[place] != u32::MAX)
     }
 
+    /// The joints, as slots, at the ends of a slot's bones. Where there are too many to be a body's they are left out.
+    fn ends(&self, slot: u16) -> impl Iterator<Item = u16> + '_ {
+        let children = &self.tree.children[usize::from(slot)][..];
+        let children = if children.len() <= MOST_BRANCHES { children } else { &[] };
+        std::iter::once(slot).chain(children.iter().copied())
+    }
+
     /// Slots and weights of the point at a place, largest first.
     pub(super) fn own(&self, place: usize) -> impl Iterator<Item = (u16, f64)> + '_ {
         let own = self.weights.of(self.point_of_place[place] as usize);
@@ -82,8 +91,7 @@ impl Flesh<'_> {
         let mut joints = vec![NONE; self.rest.len()];
         for place in self.places() {
             let Some((lead, _)) = self.own(place).next() else { continue };
-            let around = std::iter::once(lead).chain(self.tree.children[usize::from(lead)].iter().copied());
-            let can = around.filter(|&slot| limits[usize::from(slot)].is_some());
+            let can = self.ends(lead).filter(|&slot| limits[usize::from(slot)].is_some());
             let p = self.rest[place].as_dvec3();
             let far = |slot: u16| p.distance_squared(self.tree.nodes[usize::from(slot)].at);
             let nearest = can.min_by(|&a, &b| far(a).total_cmp(&far(b)).then(a.cmp(&b)));
@@ -111,10 +119,7 @@ impl Flesh<'_> {
 
     /// The joints, as slots, that may raise a point: of its bones, at either end.
     pub(super) fn near_joints(&self, place: usize) -> Vec<u16> {
-        let near = self.own(place).flat_map(|(slot, _)| {
-            std::iter::once(slot).chain(self.tree.children[usize::from(slot)].iter().copied())
-        });
-        let mut near: Vec<u16> = near.collect();
+        let mut near: Vec<u16> = self.own(place).flat_map(|(slot, _)| self.ends(slot)).collect();
         near.sort_unstable();
         near.dedup();
         near
@@ -151,7 +156,7 @@ impl Flesh<'_> {
         let own: Vec<(u16, f64)> = self.own(place).collect();
         let weight = |of: u16| own.iter().find(|w| w.0 == of).map_or(0.0, |w| w.1);
         let parent = node.parent.map_or(0.0, weight);
-        let below: f64 = own.iter().filter(|w| self.hangs(w.0, slot)).map(|w| w.1).sum();
+        let below: f64 = own.iter().filter(|w| self.tree.hangs(w.0, slot)).map(|w| w.1).sum();
         let child = if parent + below > 0.0 { below / (parent + below) } else { f64::from(side.is_child) };
         let bone = if side.is_child { side.bone } else { node.along };
         let axis = (bone * child - node.back?.0 * (1.0 - child)).try_normalize()?;
@@ -172,19 +177,6 @@ impl Flesh<'_> {
             joint: 0,
         })
         .filter(|_| base >= LEAST)
-    }
-
-    /// Whether a slot is another, or hangs on it.
-    fn hangs(&self, mut slot: u16, on: u16) -> bool {
-        loop {
-            if slot == on {
-                return true;
-            }
-            match self.tree.nodes[usize::from(slot)].parent {
-                Some(parent) => slot = parent,
-                None => return false,
-            }
-        }
     }
 }
 

@@ -138,7 +138,7 @@ struct Walker<'t> {
 /// A slot whose branches are being visited.
 struct Frame {
     slot: u16,
-    /// The next of its children.
+    /// Where to look for the next of its children.
     next: usize,
     /// Weight that is blended already, and the first of its slots in `pushed`.
     before: f32,
@@ -169,23 +169,22 @@ impl<'t> Walker<'t> {
         self.walk.ops.clear();
         self.walk.shares.clear();
         self.pushed.clear();
-        let mut tops: Vec<u16> = Vec::new();
+        let tops = self.tops(weights, point);
         for (slot, weight) in weights.of(point).take(MOST_INFLUENCES) {
             self.own[slot as usize] += weight;
             let mut at = slot;
             loop {
+                if self.sums[at as usize] == 0.0 {
+                    self.touched.push(at);
+                }
                 self.sums[at as usize] += weight;
-                self.touched.push(at);
-                match self.tree.nodes[at as usize].parent {
+                match self.tree.nodes[at as usize].parent.filter(|_| !tops.contains(&at)) {
                     Some(parent) => at = parent,
                     None => break,
                 }
             }
-            if !tops.contains(&at) {
-                tops.push(at);
-            }
         }
-        tops.sort_unstable();
+        self.touched.sort_unstable();
         let mut before = 0.0;
         for top in tops {
             let branch = self.pushed.len();
@@ -199,6 +198,40 @@ impl<'t> Walker<'t> {
         &self.walk
     }
 
+    /// The lowest slot that all of a point's hang on; where there is none, the roots that they do.
+    fn tops(&self, weights: &Weights, point: usize) -> Vec<u16> {
+        let mut tops = Vec::new();
+        let mut low: Vec<u16> = weights.of(point).take(MOST_INFLUENCES).map(|w| w.0).collect();
+        while low.len() > 1 || (!tops.is_empty() && !low.is_empty()) {
+            low.sort_unstable_by_key(|&slot| (self.tree.nodes[slot as usize].depth, slot));
+            low.dedup();
+            if low.len() == 1 && tops.is_empty() {
+                break;
+            }
+            let Some(deepest) = low.pop() else { break };
+            match self.tree.nodes[deepest as usize].parent {
+                Some(parent) => low.push(parent),
+                None => tops.push(deepest),
+            }
+        }
+        tops.extend(low);
+        tops.sort_unstable();
+        tops
+    }
+
+    /// The next child of a slot, after those before `next`, that the point hangs on, and where to go on from.
+    fn next_child(&self, slot: u16, next: usize) -> Option<(u16, usize)> {
+        let children = &self.tree.children[slot as usize];
+        if children.len() <= self.touched.len() {
+            let rest = children.iter().enumerate().skip(next);
+            let mut rest = rest.filter(|(_, child)| self.sums[**child as usize] > 0.0);
+            return rest.next().map(|(index, &child)| (child, index + 1));
+        }
+        let mut rest = self.touched.iter().enumerate().skip(next);
+        let is_child = |child: u16| self.tree.nodes[child as usize].parent == Some(slot);
+        rest.find(|(_, child)| is_child(**child)).map(|(index, &child)| (child, index + 1))
+    }
+
     fn enter(&mut self, slot: u16) {
         let (own, first) = (self.own[slot as usize], self.pushed.len());
         if own > 0.0 {
@@ -210,22 +243,20 @@ impl<'t> Walker<'t> {
 
     /// Leaves first. No recursion: a chain may be as long as a file likes.
     fn visit(&mut self, top: u16) {
-        let tree = self.tree;
         self.enter(top);
-        while let Some(frame) = self.frames.last_mut() {
-            let children = &tree.children[frame.slot as usize];
-            let Some(&child) = children.get(frame.next) else {
-                self.frames.pop();
-                if let Some(above) = self.frames.last() {
-                    let child = tree.children[above.slot as usize][above.next - 1];
-                    self.merge(child);
+        while let Some(frame) = self.frames.last() {
+            match self.next_child(frame.slot, frame.next) {
+                Some((child, next)) => {
+                    let branch = self.pushed.len();
+                    if let Some(frame) = self.frames.last_mut() {
+                        (frame.next, frame.branch) = (next, branch);
+                    }
+                    self.enter(child);
                 }
-                continue;
-            };
-            frame.next += 1;
-            if self.sums[child as usize] > 0.0 {
-                frame.branch = self.pushed.len();
-                self.enter(child);
+                None => {
+                    let done = self.frames.pop().map(|frame| frame.slot);
+                    done.into_iter().for_each(|child| self.merge(child));
+                }
             }
         }
     }

@@ -7,6 +7,8 @@ use glam::{DAffine3, DQuat, DVec3};
 
 /// Bones shorter than this, over the skeleton's size, have no direction.
 const SHORTEST_BONE: f64 = 1e-6;
+/// Joints in one place that a search for a bone of some length passes, at most.
+const MOST_IN_ONE_PLACE: usize = 256;
 
 /// A slot among the others, at rest.
 #[derive(Debug, Clone)]
@@ -23,6 +25,10 @@ pub(super) struct Node {
     pub along: DVec3,
     /// Unit direction and length to the other end of the bone that ends here.
     pub back: Option<(DVec3, f64)>,
+    /// How many slots it hangs below.
+    pub depth: u32,
+    /// Its number, and that after the last that hangs on it, where all that hangs on a slot follows it.
+    pub ranks: [u32; 2],
 }
 
 /// All slots.
@@ -56,23 +62,22 @@ impl Tree {
         for (index, slot) in slots.iter().enumerate() {
             of_joint[slot.joint as usize].push(index as u16);
         }
+        // The nearest joint from each one up that has a slot.
+        let mut slotted: Vec<Option<u32>> = Vec::with_capacity(joints.len());
+        for (index, joint) in joints.iter().enumerate() {
+            let above = joint.parent.and_then(|p| slotted[p as usize]);
+            slotted.push(if of_joint[index].is_empty() { above } else { Some(index as u32) });
+        }
         let parent = |slot: usize| {
-            let mut above = joints[slots[slot].joint as usize].parent;
-            while let Some(joint) = above {
-                let nearest = of_joint[joint as usize].iter().copied().min_by(|&a, &b| {
-                    let key = |s: u16| {
-                        let other = families[s as usize] != families[slot];
-                        (other, difference(&bound[s as usize], &bound[slot]))
-                    };
-                    let (a, b) = (key(a), key(b));
-                    a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-                });
-                if nearest.is_some() {
-                    return nearest;
-                }
-                above = joints[joint as usize].parent;
-            }
-            None
+            let joint = slotted[joints[slots[slot].joint as usize].parent? as usize]?;
+            of_joint[joint as usize].iter().copied().min_by(|&a, &b| {
+                let key = |s: u16| {
+                    let other = families[s as usize] != families[slot];
+                    (other, difference(&bound[s as usize], &bound[slot]))
+                };
+                let (a, b) = (key(a), key(b));
+                a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+            })
         };
         let parents: Vec<Option<u16>> = (0..slots.len()).map(parent).collect();
         let (low, high) = rest.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), r| {
@@ -85,13 +90,15 @@ impl Tree {
         let mut nodes: Vec<Node> = Vec::with_capacity(slots.len());
         for (index, slot) in slots.iter().enumerate() {
             let at = rest[index].translation;
-            let own = bones.iter().filter(|b| b.joint == slot.joint);
+            let first = bones.partition_point(|b| b.joint < slot.joint);
+            let own = bones[first..].iter().take_while(|b| b.joint == slot.joint);
             // Bones are the skeleton's, brought to where this slot is bound.
             let own: Vec<(DVec3, f64)> =
                 own.filter_map(|b| direction(bound[index].transform_vector3(b.end - b.start))).collect();
             // A joint above at the same place stands for the next one up.
             let (mut back, mut above) = (None, parents[index]);
-            while let (None, Some(p)) = (back, above) {
+            for _ in 0..MOST_IN_ONE_PLACE {
+                let Some(p) = above.filter(|_| back.is_none()) else { break };
                 back = direction(rest[p as usize].translation - at);
                 above = parents[p as usize];
             }
@@ -103,7 +110,17 @@ impl Tree {
             {
                 along = -back;
             }
-            nodes.push(Node { parent: parents[index], joint: slot.joint, at, bones: own, along, back });
+            let (depth, ranks) = (0, [0; 2]);
+            nodes.push(Node {
+                parent: parents[index],
+                joint: slot.joint,
+                at,
+                bones: own,
+                along,
+                back,
+                depth,
+                ranks,
+            });
         }
         let mut children = vec![Vec::new(); slots.len()];
         for (index, parent) in parents.iter().enumerate() {
@@ -111,7 +128,34 @@ impl Tree {
                 children[*parent as usize].push(index as u16);
             }
         }
-        Self { nodes, children, size }
+        let mut made = Self { nodes, children, size };
+        made.rank();
+        made
+    }
+
+    /// Numbers slots so that all that hangs on one follows it.
+    fn rank(&mut self) {
+        let roots = self.nodes.iter().enumerate().filter(|(_, node)| node.parent.is_none());
+        let roots = roots.map(|(slot, _)| slot as u16);
+        let mut stack: Vec<(u16, u32, bool)> = roots.map(|root| (root, 0, false)).collect();
+        let mut next = 0;
+        while let Some((slot, depth, is_done)) = stack.pop() {
+            let node = &mut self.nodes[slot as usize];
+            if is_done {
+                node.ranks[1] = next;
+                continue;
+            }
+            (node.depth, node.ranks[0]) = (depth, next);
+            next += 1;
+            stack.push((slot, depth, true));
+            stack.extend(self.children[slot as usize].iter().map(|&child| (child, depth + 1, false)));
+        }
+    }
+
+    /// Whether a slot is another, or hangs on it.
+    pub(super) fn hangs(&self, slot: u16, on: u16) -> bool {
+        let [first, end] = self.nodes[on as usize].ranks;
+        (first..end).contains(&self.nodes[slot as usize].ranks[0])
     }
 }
 
