@@ -11,6 +11,7 @@ use crate::simd::Lanes;
 use crate::simd::vectors::{add, cross, dot, scale, sub, unsigned_zeros};
 use crate::skin::pack::{BATCH, Vectors};
 use glam::Vec3;
+use std::mem::MaybeUninit;
 
 /// Batches a parallel task: a few microseconds of work.
 pub(super) const CHUNK: usize = 32;
@@ -53,22 +54,21 @@ pub(super) unsafe fn run<V: Lanes>(job: &Job<'_>, first: usize, out: &mut [Vec3]
                     V::load(y.as_ptr().add(lane)),
                     V::load(z.as_ptr().add(lane)),
                 ];
-                let mut stack = [[V::splat(0.0); 3]; MOST_INFLUENCES + 1];
+                let mut stack = [const { MaybeUninit::<[V; 3]>::uninit() }; MOST_INFLUENCES + 1];
                 let mut anchor = [V::splat(0.0); 3];
                 let (mut top, mut row) = (0, batch.shares as usize);
                 for op in ops {
                     match *op {
                         Op::Push(slot) => {
-                            stack[top] = carry(&job.matrices[usize::from(slot)], p);
+                            stack[top].write(carry(&job.matrices[usize::from(slot)], p));
                             top += 1;
                         }
                         Op::Merge(slot) => {
                             let shares = &job.shares[row];
                             let w = V::load(shares.child.as_ptr().add(lane));
-                            let twist = V::load(shares.twist.as_ptr().add(lane));
                             let bend = &job.bends[usize::from(slot)];
-                            let joint = splat3(bend.joint[0]);
-                            stack[top - 2] = blend(bend, joint, stack[top - 2], stack[top - 1], w, twist);
+                            let (x, q) = (stack[top - 2].assume_init(), stack[top - 1].assume_init());
+                            stack[top - 2].write(blend(bend, splat3(bend.joint[0]), x, q, w, None));
                             (top, row) = (top - 1, row + 1);
                         }
                         Op::Anchor(slot, of) => {
@@ -82,13 +82,14 @@ pub(super) unsafe fn run<V: Lanes>(job: &Job<'_>, first: usize, out: &mut [Vec3]
                             let w = V::load(shares.child.as_ptr().add(lane));
                             let twist = V::load(shares.twist.as_ptr().add(lane));
                             let bend = &job.bends[usize::from(slot)];
-                            stack[top - 2] = blend(bend, anchor, stack[top - 2], stack[top - 1], w, twist);
+                            let (x, q) = (stack[top - 2].assume_init(), stack[top - 1].assume_init());
+                            stack[top - 2].write(blend(bend, anchor, x, q, w, Some(twist)));
                             anchor = [V::splat(0.0); 3];
                             (top, row) = (top - 1, row + 1);
                         }
                     }
                 }
-                let [x, y, z] = unsigned_zeros(stack[0]);
+                let [x, y, z] = unsigned_zeros(stack[0].assume_init());
                 V::store_xyz(x, y, z, to.add(3 * lane));
             }
         }
@@ -120,7 +121,7 @@ const OPPOSITE: f32 = -0.995;
 /// `a` across `b`, `c = l1 W' + l2 (1 - W')`, `W' = 1 - 4 (w - 1/2)^2`, `l1 = |b| w + |a| (1-w)`,
 /// `l2 = |w b + (1-w) a|`.
 #[inline(always)]
-unsafe fn blend<V: Lanes>(bend: &Bend, j1: [V; 3], x: [V; 3], q: [V; 3], w: V, twist: V) -> [V; 3] {
+unsafe fn blend<V: Lanes>(bend: &Bend, j1: [V; 3], x: [V; 3], q: [V; 3], w: V, twist: Option<V>) -> [V; 3] {
     // SAFETY: the caller has the instructions.
     unsafe {
         let one = V::splat(1.0);
@@ -128,9 +129,19 @@ unsafe fn blend<V: Lanes>(bend: &Bend, j1: [V; 3], x: [V; 3], q: [V; 3], w: V, t
         let rest = one.sub(w);
         let (mut a, mut b) = (sub(x, j1), sub(q, j2));
         if bend.twist != 0.0 {
-            let turn = twist.mul(V::splat(bend.twist));
-            a = rotate(splat3(bend.axis[0]), turn.mul(w), a);
-            b = rotate(splat3(bend.axis[1]), V::splat(0.0).sub(turn.mul(rest)), b);
+            let turn = V::splat(bend.twist);
+            let turn = twist.map_or(turn, |share| turn.mul(share));
+            let forth = sine_cosine(turn.mul(w));
+            let back = match twist {
+                Some(_) => sine_cosine(V::splat(0.0).sub(turn.mul(rest))),
+                // All of the twist is split: what is left of it by the sines of sums.
+                None => {
+                    let [s, c] = bend.twist_sines.map(|x| V::splat(x));
+                    (forth.0.mul(c).sub(s.mul(forth.1)), c.mul(forth.1).add(s.mul(forth.0)))
+                }
+            };
+            a = rotate(splat3(bend.axis[0]), forth, a);
+            b = rotate(splat3(bend.axis[1]), back, b);
         }
         // Where the joint itself is moved it goes straight.
         let at = add(j1, scale(sub(j2, j1), w));
@@ -138,14 +149,14 @@ unsafe fn blend<V: Lanes>(bend: &Bend, j1: [V; 3], x: [V; 3], q: [V; 3], w: V, t
         let (aa, bb, ab) = (dot(a, a), dot(b, b), dot(a, b));
         let (la, lb) = (aa.sqrt(), bb.sqrt());
         let tiny = V::splat(f32::MIN_POSITIVE);
-        let unit_b = scale(b, one.div(lb.max(tiny)));
-        let cosine_a = ab.div(lb.max(tiny));
+        let over_b = one.div(lb.max(tiny));
+        let unit_b = scale(b, over_b);
+        let cosine_a = ab.mul(over_b);
         let across = sub(a, scale(unit_b, cosine_a));
         // Nearly opposite: from the child back along the swing.
-        let cosine = cosine_a.div(la.max(tiny));
-        let opposed = V::splat(OPPOSITE).sub(cosine).max(V::splat(0.0)).mul(V::splat(20.0));
+        let opposed = V::splat(OPPOSITE).mul(la).sub(cosine_a).max(V::splat(0.0)).mul(V::splat(20.0));
         let back = cross(unit_b, splat3(bend.swing_axis));
-        let across = add(across, scale(back, opposed.mul(la)));
+        let across = add(across, scale(back, opposed));
         let sine_a = dot(across, across).sqrt();
         let theta = angle(sine_a, cosine_a);
         let (sine, cosine) = sine_cosine(theta.mul(rest));
@@ -167,12 +178,11 @@ unsafe fn blend<V: Lanes>(bend: &Bend, j1: [V; 3], x: [V; 3], q: [V; 3], w: V, t
     }
 }
 
-/// `v` turned by an angle about a unit axis (Rodrigues).
+/// `v` turned about a unit axis by an angle of this sine and cosine (Rodrigues).
 #[inline(always)]
-unsafe fn rotate<V: Lanes>(axis: [V; 3], turn: V, v: [V; 3]) -> [V; 3] {
+unsafe fn rotate<V: Lanes>(axis: [V; 3], (sine, cosine): (V, V), v: [V; 3]) -> [V; 3] {
     // SAFETY: the caller has the instructions.
     unsafe {
-        let (sine, cosine) = sine_cosine(turn);
         let along = dot(axis, v).mul(V::splat(1.0).sub(cosine));
         add(add(scale(v, cosine), scale(cross(axis, v), sine)), scale(axis, along))
     }

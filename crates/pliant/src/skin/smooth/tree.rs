@@ -198,6 +198,8 @@ pub(super) struct Bend {
     pub swing_axis: [f32; 3],
     /// Twist about the axis, radians; zero where it is as good as none.
     pub twist: f32,
+    /// Its sine and cosine.
+    pub twist_sines: [f32; 2],
 }
 
 /// A joint's turn, in rest space.
@@ -291,6 +293,7 @@ pub(super) fn bend(
             axis: [f32s(q_parent * node.along), f32s(q_child * node.along)],
             swing_axis: f32s(q_parent * turn.axis),
             twist: turn.twist as f32,
+            twist_sines: [libm::sin(turn.twist) as f32, libm::cos(turn.twist) as f32],
         });
         turns.push(turn);
     }
