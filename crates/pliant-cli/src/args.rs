@@ -6,6 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pliant::body::Fineness;
 use pliant::method::{NAMES, Preset};
+use pliant::rig::weights::WeightKind;
 use pliant::{simd, zoo};
 use std::path::PathBuf;
 
@@ -106,7 +107,7 @@ Examples:
 }
 
 /// What names a character: a file, and for an OBJ what rigs it.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct InputArgs {
     /// Character: .glb, .gltf, .vrm, .obj, .bvh, or sample:NAME.
     #[arg(value_name = "F")]
@@ -114,7 +115,7 @@ pub(crate) struct InputArgs {
     /// Skeleton of an OBJ: .tgf, .bvh or .mhskel.
     #[arg(long, value_name = "FILE")]
     pub(crate) skeleton: Option<PathBuf>,
-    /// Skin weights (default: the file's own where it has any, else geodesic).
+    /// Skin weights (default: the file's own where it has any, else geodesic; for the method smooth, angle).
     #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) weights: Option<WeightsArg>,
     /// Skin weights of an OBJ: .dmat, .mhw or MakeHuman .json.
@@ -133,6 +134,9 @@ pub(crate) struct InputArgs {
     /// How fast --motion is played: 2 is twice as fast.
     #[arg(long, value_name = "N", requires = "motion", allow_negative_numbers = true, value_parser = |t: &str| number(t, 1e-3, 1e3))]
     pub(crate) speed: Option<f64>,
+    /// What serves a file that has no weights where none are asked for: the method's choice.
+    #[arg(skip)]
+    pub(crate) usual_weights: Option<WeightKind>,
 }
 
 /// Where skin weights come from.
@@ -144,6 +148,8 @@ pub(crate) enum WeightsArg {
     Geodesic,
     /// Smooth; distances in straight lines, no body needed.
     Distance,
+    /// From the angles at the joints: what `smooth` was made for.
+    Angle,
     /// The file's own; an error where it has none.
     File,
 }

@@ -165,7 +165,8 @@ pub(crate) fn weigh(
         }
         Some(WeightsArg::Segment) => WeightKind::Segment,
         Some(WeightsArg::Distance) => WeightKind::Distance(DistanceSettings::default()),
-        None if !has_weights => WeightKind::default(),
+        Some(WeightsArg::Angle) => WeightKind::Angle,
+        None if !has_weights => args.usual_weights.unwrap_or_default(),
         Some(WeightsArg::Geodesic) => WeightKind::Geodesic(GeodesicSettings::default()),
         Some(WeightsArg::File) | None => {
             let tets = given.map(|body| body.tets().clone());
@@ -204,6 +205,7 @@ pub(crate) fn weigh(
         (WeightKind::Segment, None) => "segment, in straight lines",
         (WeightKind::Geodesic(_), Some(_)) => "geodesic",
         (WeightKind::Geodesic(_), None) => "geodesic, in straight lines",
+        (WeightKind::Angle, _) => "angle",
     };
     let character = weights::bind(character, made).with_context(named)?;
     Ok(Fleshed { character, weights, tets })

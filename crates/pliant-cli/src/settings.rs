@@ -1,12 +1,13 @@
 //! What is set: by a file, on the command line, and by the character itself.
 
-use crate::args::{FinenessArgs, SettingsArgs};
+use crate::args::{Common, FinenessArgs, InputArgs, SettingsArgs};
 use crate::load::Input;
 use anyhow::{Context, Result};
 use pliant::asset::Character;
 use pliant::body::Fineness;
 use pliant::method::{BodySettings, Place, Settings};
 use pliant::rig::retarget::Named;
+use pliant::rig::weights::WeightKind;
 use pliant_io::Warning;
 use pliant_io::files::{Folder, read_limited};
 use pliant_io::settings::{self, SettingsFile};
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 const DEFAULT_METHOD: &str = "lbs";
 
 /// Methods that nothing weighs in.
-const RIGID: [&str; 2] = ["lbs", "dqs"];
+const RIGID: [&str; 3] = ["lbs", "dqs", "smooth"];
 
 /// How tall people are, in metres.
 const BODY_HEIGHT: f64 = 1.7;
@@ -80,9 +81,17 @@ impl Wishes {
         body.cell.map(Fineness::Cell).or(body.tets.map(Fineness::Tets)).unwrap_or_default()
     }
 
+    /// Reads the character. One without weights gets those that the method is made for.
+    pub(crate) fn open(self, args: &InputArgs, common: &Common) -> Result<Task> {
+        let is_smooth = self.settings.method.as_deref() == Some("smooth");
+        let usual_weights = is_smooth.then_some(WeightKind::Angle);
+        let input = Input::open(&InputArgs { usual_weights, ..args.clone() }, common)?;
+        self.on(input)
+    }
+
     /// The same for a character, with what it brings itself. Paint that regions name is put on it; what there is to say
     /// goes to its warnings.
-    pub(crate) fn on(self, input: Input) -> Result<Task> {
+    fn on(self, input: Input) -> Result<Task> {
         let mut input = self.painted(input)?;
         let Self { mut settings, file } = self;
         if let Err(error) = settings.check_on(&input.character) {
@@ -105,10 +114,11 @@ impl Wishes {
         Ok(Task { input, settings, method })
     }
 
-    /// Fetches the painted attributes that regions name; all there are where one of them is missing, so that the error
+    /// Fetches the painted attributes that regions and `smooth` name; all there are where one of them is missing, so that the error
     /// can list them.
     fn painted(&self, mut input: Input) -> Result<Input> {
-        let wanted: Vec<&str> = self.settings.regions.iter().filter_map(|r| wanted(&r.on)).collect();
+        let regions = self.settings.regions.iter().filter_map(|r| wanted(&r.on));
+        let wanted: Vec<&str> = regions.chain(self.settings.smooth.painted()).collect();
         let there: Vec<&str> = input.character.paint().iter().map(|p| &p.name[..]).collect();
         let missing = wanted.iter().any(|w| !there.contains(w) && !input.paintable.iter().any(|p| p == w));
         let fetched = input

@@ -33,7 +33,7 @@ fn steps_after_the_first_allocate_nothing() {
             let both = std::sync::Barrier::new(2);
             pool.install(|| rayon::join(|| both.wait(), || both.wait()));
         }
-        for name in ["lbs", "dqs"] {
+        for name in ["lbs", "dqs", "smooth"] {
             for path in Path::available() {
                 let deformer = method::prepare_default(name, &character, path).expect("known");
                 let mut shape = Shape::rest(&character);

@@ -35,7 +35,7 @@ struct Take {
 
 pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     let wishes = Wishes::read(&args.settings)?;
-    let Task { input, settings, method } = wishes.on(Input::open(&args.input, common)?)?;
+    let Task { input, settings, method } = wishes.open(&args.input, common)?;
     input.warn(common);
     let takes = takes(&input, args, common)?;
     let mut writer = Writer::create(&input, &takes, args, common)?;

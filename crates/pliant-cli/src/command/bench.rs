@@ -14,6 +14,7 @@ use pliant::body::topology::Adjacency;
 use pliant::body::{Body, EmbeddedSkin, Embedding, Fineness, bench_bend, bench_body};
 use pliant::glam::Vec3;
 use pliant::simd::Path;
+use pliant::skin::smooth::{JointControl, SmoothOptions, SmoothSkin};
 use pliant::skin::{Blend, Skinner, bench_pose, bench_rig};
 use pliant::zoo;
 use serde::Serialize;
@@ -23,6 +24,9 @@ use std::time::{Duration, Instant};
 /// The skin from its tets, and the tets from a skin: what is measured besides the methods.
 pub(crate) const EMBED: &str = "embed";
 pub(crate) const TETS: &str = "tets";
+
+/// Smooth skinning.
+const SMOOTH: &str = "smooth";
 
 /// The solver of strain.
 pub(crate) const STRAIN: &str = "strain";
@@ -154,6 +158,9 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
     }
     for &vertices in args.sizes.as_deref().unwrap_or(&SKINS) {
         bench.skinnings(vertices)?;
+        if bench.is_asked(SMOOTH) {
+            bench.smooth(vertices)?;
+        }
         if bench.is_asked(EMBED) {
             bench.embed(vertices)?;
         }
@@ -204,6 +211,26 @@ impl Bench<'_> {
                     }))
                 })?;
             }
+        }
+        Ok(())
+    }
+
+    /// Smooth skinning, without and with the bulge.
+    fn smooth(&mut self, vertices: usize) -> Result<()> {
+        let character = bench_rig(vertices, BONES, INFLUENCES)?;
+        let mut matrices = Vec::new();
+        bench_pose(&character).skin_matrices(&character, &mut matrices);
+        for (output, gain) in [("positions+normals", 0.0), ("bulge+normals", 1.0)] {
+            let usual = JointControl { gain, ..JointControl::default() };
+            let options = SmoothOptions { usual, ..SmoothOptions::default() };
+            let work = Work { method: SMOOTH, output, vertices, tets: None, iterations: None };
+            self.measure(&work, |path| {
+                let skin = SmoothSkin::new(&character, character.weights(), &options, path)?;
+                let mut state = skin.state();
+                Ok(best_frame(vertices, |positions, normals| {
+                    skin.positions_and_normals(&matrices, &mut state, positions, normals);
+                }))
+            })?;
         }
         Ok(())
     }

@@ -96,7 +96,7 @@ impl Posed {
     fn new(args: &PictureArgs, common: &Common) -> Result<Self> {
         let mut wishes = Wishes::read(&args.settings)?;
         wishes.refine(&args.fineness);
-        let Task { input, settings, method } = wishes.on(Input::open(&args.input, common)?)?;
+        let Task { input, settings, method } = wishes.open(&args.input, common)?;
         input.warn(common);
         let character = &input.character;
         let (mut pose, mut shape, mut flesh) = (Pose::rest(character), Shape::rest(character), None);

@@ -46,7 +46,7 @@ impl SettingsError {
     }
 }
 
-type Checked = Result<(), SettingsError>;
+pub(super) type Checked = Result<(), SettingsError>;
 
 impl Settings {
     /// Whether every number is one that can be computed with. Whether joints and painted attributes are there depends
@@ -59,6 +59,7 @@ impl Settings {
         }
         self.body.check().map_err(|e| e.under("body"))?;
         self.simulation.check().map_err(|e| e.under("simulation"))?;
+        self.smooth.check().map_err(|e| e.under("smooth"))?;
         self.position.check().map_err(|e| e.under("position"))?;
         self.strain.check().map_err(|e| e.under("strain"))?;
         let count = self.regions.len();
@@ -214,7 +215,7 @@ impl Place {
     }
 }
 
-fn named(path: &str, name: &str) -> Checked {
+pub(super) fn named(path: &str, name: &str) -> Checked {
     if name.is_empty() {
         return Err(SettingsError::new(path, "is empty", "a name is needed"));
     }
@@ -226,13 +227,21 @@ fn point(path: &str, point: &[f64; 3]) -> Checked {
 }
 
 /// NaN is within nothing.
-fn within<T: PartialOrd + Display + Copy>(path: &str, value: T, (low, high): Limits<T>) -> Checked {
+pub(super) fn within<T: PartialOrd + Display + Copy>(
+    path: &str,
+    value: T,
+    (low, high): Limits<T>,
+) -> Checked {
     if low <= value && value <= high {
         return Ok(());
     }
     Err(SettingsError::new(path, format!("{value} is out of range"), format!("{low} to {high} are allowed")))
 }
 
-fn optional<T: PartialOrd + Display + Copy>(path: &str, value: Option<T>, limits: Limits<T>) -> Checked {
+pub(super) fn optional<T: PartialOrd + Display + Copy>(
+    path: &str,
+    value: Option<T>,
+    limits: Limits<T>,
+) -> Checked {
     value.map_or(Ok(()), |value| within(path, value, limits))
 }

@@ -9,6 +9,7 @@ mod names;
 mod position;
 mod regions;
 mod settings;
+mod smooth;
 mod strain;
 
 pub use check::SettingsError;
@@ -18,6 +19,7 @@ pub use settings::{
     BodySettings, Damping, Fibre, Model, Place, PositionSettings, Prediction, Preset, Region, Settings,
     SimulationSettings, StrainOrder, StrainSettings,
 };
+pub use smooth::{SmoothJoint, SmoothSettings, SmoothWeights};
 
 use crate::asset::{AssetError, Character, TetMesh};
 use crate::body::{Body, BodyError, Node};
@@ -33,9 +35,10 @@ type Entry =
     (&'static str, for<'c> fn(&'c Character, Setup<'_>) -> Result<Box<dyn Deformer + 'c>, PrepareError>);
 
 /// Every method there is, in the order in which help lists them.
-const METHODS: [Entry; 4] = [
+const METHODS: [Entry; 5] = [
     (lbs::NAME, lbs::prepare),
     (dqs::NAME, dqs::prepare),
+    (smooth::NAME, smooth::prepare),
     (position::NAME, position::prepare),
     (strain::NAME, strain::prepare),
 ];

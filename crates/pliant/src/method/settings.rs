@@ -1,6 +1,7 @@
 //! What a user may set. One type for the command, the page and the library; every field has a default that works on
 //! any character.
 
+use super::smooth::SmoothSettings;
 use crate::asset::Curve;
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +60,8 @@ pub struct Settings {
     pub body: BodySettings,
     /// Clock, iterations, gravity: what all simulated methods share.
     pub simulation: SimulationSettings,
+    /// The method `smooth`.
+    pub smooth: SmoothSettings,
     /// The method `position`.
     pub position: PositionSettings,
     /// The method `strain`.
@@ -81,6 +84,7 @@ impl Default for Settings {
             file_regions: true,
             body: BodySettings::default(),
             simulation: SimulationSettings::default(),
+            smooth: SmoothSettings::default(),
             position: PositionSettings::default(),
             strain: StrainSettings::default(),
             regions: Vec::new(),

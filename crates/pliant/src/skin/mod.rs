@@ -12,6 +12,7 @@ mod pack;
 mod plain;
 mod rigid;
 mod signs;
+pub mod smooth;
 #[cfg(test)]
 mod tests;
 

@@ -162,6 +162,11 @@ impl NearBones {
         self.entries.len() / self.keep
     }
 
+    /// How many slots of a point are remembered at most.
+    pub fn room(&self) -> usize {
+        self.keep
+    }
+
     /// Whether there is no point.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

@@ -1,6 +1,7 @@
 //! Skin weights made from a skeleton and distances to its bones: along straight lines, or as plain data from whoever can
 //! measure through the inside of a body.
 
+mod angle;
 mod bones;
 mod distance;
 mod geodesic;
@@ -8,6 +9,7 @@ mod segment;
 #[cfg(test)]
 mod tests;
 
+pub use angle::{AngleSettings, angle, between, child_share, limit_angle};
 pub use bones::{BoneDistances, KEEP, Near, NearBones, add, rest_size, straight};
 pub use distance::{DistanceSettings, distance};
 pub use geodesic::{GeodesicSettings, geodesic};
@@ -24,6 +26,8 @@ pub enum WeightKind {
     Geodesic(GeodesicSettings),
     /// See [`distance`]: along straight lines whether there is a body or not.
     Distance(DistanceSettings),
+    /// See [`angle`]: made for the method `smooth`.
+    Angle,
 }
 
 impl Default for WeightKind {
@@ -52,6 +56,7 @@ pub fn weigh(
         WeightKind::Segment => segment(positions, bones, near),
         WeightKind::Geodesic(settings) => geodesic(character, bones, near, settings),
         WeightKind::Distance(settings) => distance(positions, character.skeleton(), settings),
+        WeightKind::Angle => angle(positions, character.skeleton(), bones, near, &AngleSettings::default()),
     }
 }
 
