@@ -16,7 +16,7 @@ use std::path::PathBuf;
 const DEFAULT_METHOD: &str = "lbs";
 
 /// Methods that nothing weighs in.
-const RIGID: [&str; 2] = ["lbs", "dqs"];
+const RIGID: [&str; 3] = ["lbs", "dqs", "volume"];
 
 /// How tall people are, in metres.
 const BODY_HEIGHT: f64 = 1.7;
@@ -61,6 +61,8 @@ impl Wishes {
         let mut settings = file.as_ref().map_or_else(Settings::default, |(_, file)| file.settings.clone());
         settings.preset = args.preset.map(Into::into).or(settings.preset);
         settings.method = args.method.clone().or(settings.method);
+        settings.skinning = args.skinning.map_or(settings.skinning, Into::into);
+        settings.overlap = args.overlap.or(settings.overlap);
         settings.strain.settled |= args.settled;
         let metres = &mut settings.simulation.metres_per_unit;
         *metres = args.metres_per_unit.or(*metres);
@@ -108,7 +110,8 @@ impl Wishes {
     /// Fetches the painted attributes that regions name; all there are where one of them is missing, so that the error
     /// can list them.
     fn painted(&self, mut input: Input) -> Result<Input> {
-        let wanted: Vec<&str> = self.settings.regions.iter().filter_map(|r| wanted(&r.on)).collect();
+        let regions = self.settings.regions.iter().filter_map(|r| wanted(&r.on));
+        let wanted: Vec<&str> = regions.chain(self.settings.volume.painted.as_deref()).collect();
         let there: Vec<&str> = input.character.paint().iter().map(|p| &p.name[..]).collect();
         let missing = wanted.iter().any(|w| !there.contains(w) && !input.paintable.iter().any(|p| p == w));
         let fetched = input

@@ -10,13 +10,14 @@ mod position;
 mod regions;
 mod settings;
 mod strain;
+mod volume;
 
 pub use check::SettingsError;
 pub use names::nearest;
 pub use regions::{SOFTNESS, Tissue};
 pub use settings::{
-    BodySettings, Damping, Fibre, Model, Place, PositionSettings, Prediction, Preset, Region, Settings,
-    SimulationSettings, StrainOrder, StrainSettings,
+    BodySettings, CorrectionMap, Damping, Direction, Fibre, Model, Place, PositionSettings, Prediction, Preset,
+    Region, Settings, SimulationSettings, Skinning, StrainOrder, StrainSettings, VolumeSettings,
 };
 
 use crate::asset::{AssetError, Character, TetMesh};
@@ -33,9 +34,10 @@ type Entry =
     (&'static str, for<'c> fn(&'c Character, Setup<'_>) -> Result<Box<dyn Deformer + 'c>, PrepareError>);
 
 /// Every method there is, in the order in which help lists them.
-const METHODS: [Entry; 4] = [
+const METHODS: [Entry; 5] = [
     (lbs::NAME, lbs::prepare),
     (dqs::NAME, dqs::prepare),
+    (volume::NAME, volume::prepare),
     (position::NAME, position::prepare),
     (strain::NAME, strain::prepare),
 ];
@@ -206,12 +208,19 @@ pub struct Health {
     pub residual: Option<f32>,
     /// Nodes that had to be held at their skinned places, because nothing finite could be found for them.
     pub held: usize,
+    /// Volume that was missing (or too much) before overlaps were repaired, over the volume there should be.
+    pub off_before_overlap: Option<f64>,
+    /// The same of the skin as it is, where the method keeps its volume.
+    pub off: Option<f64>,
+    /// Vertices that the repair of overlaps has moved.
+    pub parted: Option<usize>,
 }
 
 /// A method that is skinning alone.
 struct Skinned<'c> {
     character: &'c Character,
     skinner: Skinner<'c>,
+    repairs: volume::Repairs,
     warnings: Vec<String>,
 }
 
@@ -221,6 +230,7 @@ impl Deformer for Skinned<'_> {
         Box::new(SkinnedInstance {
             prepared: self,
             state: self.skinner.state(),
+            repairs: self.repairs.state(),
             pose: Pose::rest(self.character),
             matrices,
         })
@@ -234,6 +244,7 @@ impl Deformer for Skinned<'_> {
 struct SkinnedInstance<'p> {
     prepared: &'p Skinned<'p>,
     state: State,
+    repairs: volume::RepairState,
     pose: Pose,
     matrices: Vec<SkinMatrix>,
 }
@@ -255,6 +266,6 @@ impl Instance for SkinnedInstance<'_> {
         out.normals.resize(count, Vec3::Y);
         skinner.positions_and_normals(&self.matrices, &mut self.state, &mut out.positions, &mut out.normals);
         finished(Stage::Skin);
-        Health::default()
+        self.prepared.repairs.run(&self.pose, &self.matrices, &mut self.repairs, out, finished)
     }
 }

@@ -92,11 +92,12 @@ impl Region {
 }
 
 impl Settings {
-    /// Whether the character has the joints and painted attributes that regions name.
+    /// Whether the character has the joints and painted attributes that regions and the method `volume` name.
     pub fn check_on(&self, character: &Character) -> Result<(), SettingsError> {
         let check =
             |region: &Region| Found::new(&region.on, character).map(|_| ()).map_err(|e| e.under("on"));
-        self.each_region(check).map(|_: Vec<()>| ())
+        self.each_region(check).map(|_: Vec<()>| ())?;
+        self.volume.options(character).map(|_| ()).map_err(|e| e.under("volume"))
     }
 
     /// How much of each vertex of the skin each region takes: see [`Region::choice`].
@@ -241,13 +242,13 @@ fn fade(distance: f64, reach: f64, over: f64) -> f64 {
 }
 
 /// Joints by name: several may share one.
-struct Joints<'s> {
+pub(super) struct Joints<'s> {
     by_name: BTreeMap<&'s str, Vec<u32>>,
     count: usize,
 }
 
 impl<'s> Joints<'s> {
-    fn of(skeleton: &'s Skeleton) -> Self {
+    pub(super) fn of(skeleton: &'s Skeleton) -> Self {
         let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for (index, joint) in skeleton.joints().iter().enumerate() {
             by_name.entry(&joint.name).or_default().push(index as u32);
@@ -256,13 +257,13 @@ impl<'s> Joints<'s> {
     }
 
     /// By name, or by `#N` where none is called that.
-    fn find(&self, name: &str) -> Option<Vec<u32>> {
+    pub(super) fn find(&self, name: &str) -> Option<Vec<u32>> {
         let numbered = || name.strip_prefix('#')?.parse().ok().filter(|&n| (n as usize) < self.count);
         self.by_name.get(name).cloned().or_else(|| numbered().map(|n| vec![n]))
     }
 }
 
-fn no_joint(path: &str, name: &str, skeleton: &Skeleton) -> SettingsError {
+pub(super) fn no_joint(path: &str, name: &str, skeleton: &Skeleton) -> SettingsError {
     // What has no bone is a poor suggestion; what has no name none at all.
     let joints = skeleton.joints().iter().filter(|j| j.deforms && !j.name.is_empty());
     SettingsError::unknown(path, "joint", name, joints.map(|j| &j.name[..]))

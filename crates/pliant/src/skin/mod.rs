@@ -7,6 +7,7 @@ mod bench;
 mod dispatch;
 mod influences;
 mod kernel;
+pub(crate) mod mesh;
 mod morph;
 mod pack;
 mod plain;
@@ -14,6 +15,7 @@ mod rigid;
 mod signs;
 #[cfg(test)]
 mod tests;
+pub mod volume;
 
 pub use bench::{bench_pose, bench_rig};
 pub(crate) use plain::linear_blend;
