@@ -4,6 +4,7 @@ mod solve;
 mod strain;
 mod strain_table;
 mod table;
+mod volume;
 
 use crate::Outcome;
 use crate::args::{BenchArgs, Common};
@@ -149,6 +150,9 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
     }
     for &vertices in args.sizes.as_deref().unwrap_or(&SKINS) {
         bench.skinnings(vertices)?;
+        if bench.is_asked(volume::NAME) {
+            bench.volume(vertices)?;
+        }
         if bench.is_asked(EMBED) {
             bench.embed(vertices)?;
         }

@@ -8,7 +8,8 @@ use super::{
 use super::check::SettingsError;
 use crate::asset::Character;
 use crate::rig::{Pose, SkinMatrix};
-use crate::skin::volume::{Map, Options, Volume, VolumeState};
+use crate::skin::overlap::{Overlap, OverlapState};
+use crate::skin::volume::{Contact, Map, Options, Volume, VolumeState};
 use crate::skin::{Blend, Skinner};
 
 pub(super) const NAME: &str = "volume";
@@ -86,27 +87,35 @@ impl VolumeSettings {
 /// What follows a skinning.
 #[derive(Default)]
 pub(super) struct Repairs {
+    overlap: Option<Overlap>,
     volume: Option<Volume>,
 }
 
 /// What each copy needs for it.
 pub(super) struct RepairState {
+    overlap: Option<OverlapState>,
     volume: Option<VolumeState>,
 }
 
 impl Repairs {
     fn new(character: &Character, setup: &Setup<'_>, keeps_volume: bool) -> Result<Self, PrepareError> {
+        let parts = setup.settings.overlap.unwrap_or(keeps_volume);
+        let overlap = parts.then(|| Overlap::new(character));
         let volume = if keeps_volume {
-            let options = setup.settings.volume.options(character).map_err(|e| e.under("volume"))?;
+            let mut options = setup.settings.volume.options(character).map_err(|e| e.under("volume"))?;
+            options.gives = overlap.as_ref().map_or(Vec::new(), Overlap::reach);
             Some(Volume::new(character, &options, setup.path)?)
         } else {
             None
         };
-        Ok(Self { volume })
+        Ok(Self { overlap, volume })
     }
 
     pub(super) fn state(&self) -> RepairState {
-        RepairState { volume: self.volume.as_ref().map(Volume::state) }
+        RepairState {
+            overlap: self.overlap.as_ref().map(Overlap::state),
+            volume: self.volume.as_ref().map(Volume::state),
+        }
     }
 
     /// Repairs a skinned shape.
@@ -119,11 +128,25 @@ impl Repairs {
         finished: &mut dyn FnMut(Stage),
     ) -> Health {
         let mut health = Health::default();
-        if let (Some(volume), Some(state)) = (&self.volume, &mut state.volume) {
-            let Shape { positions, normals } = out;
-            let corrected = volume.correct(matrices, &pose.morph_weights, &[], state, positions, normals);
+        let Shape { positions, normals } = out;
+        let RepairState { overlap: parting, volume: keeping } = state;
+        let mut contacts: &[Contact] = &[];
+        if let (Some(overlap), Some(parting)) = (&self.overlap, parting) {
+            if let (Some(volume), Some(keeping)) = (&self.volume, &mut *keeping) {
+                health.off_before_overlap = Some(volume.off(matrices, &pose.morph_weights, keeping, positions));
+            }
+            health.parted = Some(overlap.part(matrices, parting, positions, normals));
+            contacts = parting.contacts();
+        }
+        if let (Some(volume), Some(keeping)) = (&self.volume, keeping) {
+            let corrected =
+                volume.correct(matrices, &pose.morph_weights, contacts, keeping, positions, normals);
             health.off = Some(corrected.left);
-            health.off_before_overlap = Some(corrected.before);
+            if health.parted.is_none() {
+                health.off_before_overlap = Some(corrected.before);
+            }
+        }
+        if self.overlap.is_some() || self.volume.is_some() {
             finished(Stage::Solve);
         }
         health

@@ -9,6 +9,7 @@ mod influences;
 mod kernel;
 pub(crate) mod mesh;
 mod morph;
+pub mod overlap;
 mod pack;
 mod plain;
 mod rigid;

@@ -27,6 +27,8 @@ pub(super) struct AreaJob<'a> {
     pub pack: &'a Pack,
     /// Places, then apexes.
     pub points: &'a [Row],
+    /// Per region, what its volume is measured from: the same in all passes of a frame.
+    pub origins: &'a [Row],
     pub weights: &'a [f32],
     pub moves: &'a [Row],
     /// Which way points may go, where not along their normals.
@@ -75,7 +77,7 @@ pub(super) unsafe fn areas<V: Lanes>(job: &AreaJob<'_>, run: &Run, areas: &mut [
     debug_assert_eq!(areas.len(), run.batches.len() * BATCH);
     let mut lanes = [[0f32; BATCH]; 3];
     let points = job.points.as_flattened().as_ptr();
-    let origin = job.points[job.pack.origins[run.region as usize] as usize];
+    let origin = job.origins[run.region as usize];
     // SAFETY: the caller's promise; offsets are those of places and apexes.
     unsafe {
         let origin = [V::splat(origin[0]), V::splat(origin[1]), V::splat(origin[2])];

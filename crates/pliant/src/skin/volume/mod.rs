@@ -3,7 +3,8 @@
 //! In each region (see [`regions`]) minimise `sum a_k rho_k^2 / gamma_k` subject to `V(x + rho n) = V0`, with `a_k` the
 //! rest area and `gamma_k` the correction map of a point. The gradient of the volume at a point is a third of the vector
 //! area around it, which is also the way of its normal: `rho n = s (gamma / a) A` in closed form. Borders of regions are
-//! held and their fans with them, so that the regions' equations have nothing in common: the Gram matrix is diagonal.
+//! held, and their fans with them: on rigid skin there is nothing to move, and a border that moved would show where regions
+//! go by different `s`. So regions have no unknowns in common, and their Gram matrix is its diagonal.
 //!
 //! Along one step `V(x + t d)` is a cubic in `t`; values and slopes at both ends give it exactly, so that the length that
 //! meets the volume is found without further looks at the skin.
@@ -22,7 +23,7 @@ mod target;
 pub use map::Map;
 
 use super::SkinError;
-use super::mesh::{Mesh, OnBone, SlotBones};
+use super::mesh::{Mesh, OnBone, SlotBones, smooth_step};
 use crate::asset::Character;
 use crate::parallel;
 use crate::rig::SkinMatrix;
@@ -38,6 +39,8 @@ use target::Targets;
 const ACTIVE: f64 = 0.1;
 /// Bones whose ways are apart by less than this, over the diagonal, have not moved: rounding of f32 matrices.
 const STILL: f64 = 2e-6;
+/// Radii from a region's border over which flesh in contact begins to give way.
+const FROM_HELD: f64 = 1.5;
 /// Vertices a task when positions are read and written.
 const SHOWN: usize = 2048;
 /// A point of less than this share of the mean area counts as this: one sliver is not thrown for its neighbours.
@@ -61,6 +64,19 @@ pub struct Options<'a> {
     pub joint_of_slot: Vec<u16>,
     /// For each slot whether its joint is left out: nothing is corrected between it and others.
     pub left_out: Vec<bool>,
+    /// Vertices that may give way beside those of the map, where they are in contact.
+    pub gives: Vec<u32>,
+}
+
+/// A vertex in contact with other skin.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contact {
+    /// The first vertex of a point.
+    pub vertex: u32,
+    /// How much of the volume that contact has displaced it takes.
+    pub give: f32,
+    /// The share of it that stays where it is.
+    pub hold: f32,
 }
 
 impl Options<'_> {
@@ -78,6 +94,7 @@ impl Options<'_> {
             painted: None,
             joint_of_slot: slots.iter().map(|s| first(s.joint)).collect(),
             left_out: vec![false; slots.len()],
+            gives: Vec::new(),
         }
     }
 }
@@ -87,8 +104,10 @@ pub struct Volume {
     kernels: Kernels,
     pack: Pack,
     targets: Targets,
-    /// Per place: map over area, cap of a step, one over the distance of full activity.
+    /// Per place: map over area, what it gives way in contact over area, cap of a step, one over the distance of full
+    /// activity.
     gammas: Vec<f32>,
+    gives: Vec<f32>,
     caps: Vec<f32>,
     rates: Vec<f32>,
     region_of_place: Vec<u32>,
@@ -124,6 +143,7 @@ pub struct VolumeState {
     looks: Vec<Sums>,
     steps: Vec<Sums>,
     regions: Vec<Region>,
+    origins: Vec<Row>,
     scales: Vec<f32>,
     active: Vec<bool>,
     /// Regions that any step of the frame has changed.
@@ -172,17 +192,22 @@ impl Volume {
         let diagonal = character.diagonal();
         let radius = radii(&mesh, &near, character.slots().len(), diagonal);
         let gamma = map::map(&mesh, &regions, &soft, &near, &radius, options);
-        let moves: Vec<bool> = gamma.iter().map(|&g| g > 0.0).collect();
+        let mut moves: Vec<bool> = gamma.iter().map(|&g| g > 0.0).collect();
+        options.gives.iter().for_each(|&v| moves[mesh.point_of_vertex[v as usize] as usize] = true);
+        moves.iter_mut().zip(&regions.held).for_each(|(moves, held)| *moves &= !held);
         let pack = Pack::new(&mesh, &regions, &moves);
         let mean = mesh.areas.iter().sum::<f64>() / mesh.len().max(1) as f64;
         let of_place = |value: &dyn Fn(usize) -> f64| -> Vec<f32> {
             let places = pack.point_of_place.iter().zip(&pack.filler);
             places.map(|(&p, &filler)| if filler { 0.0 } else { value(p as usize) as f32 }).collect()
         };
-        let gammas = of_place(&|p| {
-            // Flesh of no area is left out.
-            if mesh.areas[p] > 1e-6 * mean { gamma[p] / mesh.areas[p].max(LEAST_AREA * mean) } else { 0.0 }
-        });
+        // Flesh of no area is left out, and what is held.
+        let per_area = |p: usize| {
+            let counts = mesh.areas[p] > 1e-6 * mean && !regions.held[p];
+            if counts { 1.0 / mesh.areas[p].max(LEAST_AREA * mean) } else { 0.0 }
+        };
+        let from_held = regions::from_held(&mesh, &regions.held);
+        let gammas = of_place(&|p| gamma[p] * per_area(p));
         let mut region_of_place = vec![NONE; pack.len()];
         let mut moving = vec![false; pack.len()];
         for run in &pack.runs {
@@ -197,6 +222,7 @@ impl Volume {
         Ok(Self {
             kernels: dispatch::kernels(path),
             targets: Targets::new(character, &mesh, &regions),
+            gives: of_place(&|p| per_area(p) * smooth_step(from_held[p] / (FROM_HELD * radius[p]))),
             caps: of_place(&|p| near[p].distance),
             rates: of_place(&|p| 1.0 / (ACTIVE * radius[p])),
             rest: pack.point_of_place.iter().map(|&p| row(mesh.points[p as usize].as_vec3())).collect(),
@@ -239,6 +265,7 @@ impl Volume {
             looks: vec![Sums::default(); self.pack.runs.len()],
             steps: vec![Sums::default(); self.pack.runs.len()],
             regions: vec![Region::default(); regions],
+            origins: Vec::with_capacity(regions),
             scales: vec![0.0; regions],
             active: vec![false; regions],
             touched: vec![false; regions],
@@ -246,7 +273,8 @@ impl Volume {
         }
     }
 
-    /// Corrects skinned positions, and turns normals along. `holds` are vertices with the share of them that is held.
+    /// Corrects skinned positions, and turns normals along. `contacts` are vertices with how much each gives way beside what
+    /// the map says, and the share of it that is held.
     ///
     /// # Panics
     /// If matrices, positions or normals are not of the character's size, or the state is of another correction.
@@ -254,7 +282,7 @@ impl Volume {
         &self,
         matrices: &[SkinMatrix],
         morph_weights: &[f32],
-        holds: &[(u32, f32)],
+        contacts: &[Contact],
         state: &mut VolumeState,
         positions: &mut [Vec3],
         normals: &mut [Vec3],
@@ -265,15 +293,34 @@ impl Volume {
         self.read(positions, state);
         self.targets.set(&self.pack, matrices, morph_weights, &mut state.target);
         self.weigh(matrices, state);
-        for &(vertex, hold) in holds {
-            let place = self.place_of_vertex[vertex as usize];
-            if place != NONE {
-                state.weights[place as usize] *= 1.0 - hold;
+        for contact in contacts {
+            let place = self.place_of_vertex[contact.vertex as usize] as usize;
+            if let Some(weight) = state.weights.get_mut(place) {
+                *weight = (*weight + contact.give * self.gives[place]) * (1.0 - contact.hold);
             }
         }
         let corrected = self.solve(state);
         self.write(state, positions, normals);
         corrected
+    }
+
+    /// How far the volume of positions is off, over what it should be.
+    ///
+    /// # Panics
+    /// As [`Volume::correct`].
+    pub fn off(
+        &self,
+        matrices: &[SkinMatrix],
+        morph_weights: &[f32],
+        state: &mut VolumeState,
+        positions: &[Vec3],
+    ) -> f64 {
+        if self.pack.runs.is_empty() {
+            return 0.0;
+        }
+        self.read(positions, state);
+        self.targets.set(&self.pack, matrices, morph_weights, &mut state.target);
+        self.measure(state)
     }
 
     /// The skinned places.
@@ -310,6 +357,8 @@ impl Volume {
                 if job.starts[batch] < job.starts[batch + 1] {
                     // SAFETY: the path was found available; slots are those of the character, whose matrices these are.
                     unsafe { (self.kernels.weigh)(&job, batch, weights) }
+                } else {
+                    weights.fill(0.0);
                 }
             }
         });

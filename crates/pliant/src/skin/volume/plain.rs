@@ -19,7 +19,7 @@ fn cross(a: Vec3, b: Vec3) -> Vec3 {
 
 /// See [`super::kernel::areas`].
 pub(super) fn areas(job: &AreaJob<'_>, run: &Run, areas: &mut [Row]) -> Sums {
-    let origin = at(&job.points[job.pack.origins[run.region as usize] as usize]);
+    let origin = at(&job.origins[run.region as usize]);
     let mut lanes = [[0f32; BATCH]; 3];
     for (k, batch) in run.batches.clone().enumerate() {
         let rows = job.pack.starts[batch] as usize..job.pack.starts[batch + 1] as usize;

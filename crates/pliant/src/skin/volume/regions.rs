@@ -1,9 +1,9 @@
 //! Which skin stands for which joint's volume.
 //!
 //! Volume is lost at joints: a region is a connected stretch of skin that several bones move, grown over the rigid skin
-//! around it until it meets the next. Borders so lie on rigid skin, which the correction does not move. Fans over the
-//! borders (one apex, the mean of the border's points, for each connected piece of it) close every region; neighbours
-//! share them, so that the regions' volumes sum to that of the whole.
+//! around it until it meets the next. Borders so lie on rigid skin, which the correction does not move. Fans over the borders (one
+//! apex, the mean of the border's points, for each connected piece of it) close every region; neighbours share them, so
+//! that the regions' volumes sum to that of the whole.
 
 use crate::skin::mesh::Mesh;
 use glam::DVec3;
@@ -292,6 +292,12 @@ fn connected(mesh: &Mesh, among: &[u32], least: f64, soft: &[f64]) -> Vec<Vec<u3
         found.push(flesh);
     }
     found
+}
+
+/// How far each point is from what is held, along edges.
+pub(super) fn from_held(mesh: &Mesh, held: &[bool]) -> Vec<f64> {
+    let seeds: Vec<u32> = held.iter().map(|&held| if held { 0 } else { NONE }).collect();
+    grown(mesh, &seeds).1
 }
 
 /// Every point that can be reached from soft flesh to the nearest of it, along edges, with the distance.

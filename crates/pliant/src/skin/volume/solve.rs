@@ -36,12 +36,9 @@ impl Volume {
     /// Moves points until regions have their volumes.
     pub(super) fn solve(&self, state: &mut VolumeState) -> Corrected {
         parallel::within(|| {
-            self.fan_volumes(state);
             state.touched.fill(false);
-            self.look(state, true);
-            self.collect(state);
+            let before = self.measure(state);
             let whole: f64 = state.target.volumes.iter().map(|v| v.abs()).sum();
-            let before = off(state, whole);
             for (step, &cap) in CAPS.iter().enumerate() {
                 if !choose(state, whole) {
                     break;
@@ -55,13 +52,23 @@ impl Volume {
         })
     }
 
+    /// How far the volume is off.
+    pub(super) fn measure(&self, state: &mut VolumeState) -> f64 {
+        self.fan_volumes(state);
+        self.look(state, true);
+        self.collect(state);
+        off(state, state.target.volumes.iter().map(|v| v.abs()).sum())
+    }
+
     /// What fans add to the volumes: borders do not move in a correction.
     fn fan_volumes(&self, state: &mut VolumeState) {
-        let VolumeState { regions, points, .. } = state;
+        let VolumeState { regions, points, origins, .. } = state;
         regions.fill(Region::default());
+        origins.clear();
+        origins.extend(self.pack.origins.iter().map(|&place| points[place as usize]));
         for fan in &self.pack.fans {
             let apex = at(&points[self.pack.len() + fan.apex as usize]).as_dvec3();
-            let origin = at(&points[self.pack.origins[fan.region as usize] as usize]).as_dvec3();
+            let origin = at(&origins[fan.region as usize]).as_dvec3();
             let from = |p: u32| at(&points[p as usize]).as_dvec3() - apex;
             let area: DVec3 = fan.edges.iter().map(|&[a, b]| from(a).cross(from(b))).sum();
             regions[fan.region as usize].fans += (apex - origin).dot(area);
@@ -120,8 +127,8 @@ impl Volume {
 
     /// Areas, and what they sum to.
     fn look(&self, state: &mut VolumeState, whole: bool) {
-        let VolumeState { points, areas, moves, weights, away, looks, active, .. } = state;
-        let job = AreaJob { pack: &self.pack, points, weights, moves, away: away.as_deref() };
+        let VolumeState { points, origins, areas, moves, weights, away, looks, active, .. } = state;
+        let job = AreaJob { pack: &self.pack, points, origins, weights, moves, away: away.as_deref() };
         self.pass(areas, &mut [], looks, |run, areas, _| {
             let asked = whole || (run.moving && active[run.region as usize]);
             // SAFETY: the path was found available; all arrays are of this pack.
