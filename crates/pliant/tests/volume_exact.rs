@@ -20,7 +20,9 @@ fn settings(map: CorrectionMap) -> Settings {
 
 #[test]
 fn samples_keep_their_volume_in_every_frame() {
-    for (name, clips) in [("giraffe", ["walk", "bend"]), ("elephant", ["run", "jump"]), ("hand", ["bend", "wave"])] {
+    for (name, clips) in
+        [("giraffe", ["walk", "bend"]), ("elephant", ["run", "jump"]), ("hand", ["bend", "wave"])]
+    {
         let character = sample(name, Some(1600));
         let judge = judge(&character, false);
         for map in [CorrectionMap::Rubber, CorrectionMap::Organic] {
@@ -175,7 +177,13 @@ fn paths_and_threads_give_the_same_bits() {
                 let mut all = Vec::new();
                 for time in [0.0, 0.7, 1.0, 0.2] {
                     instance.step(&motion, time * clip.end(), &mut shape, &mut |_| {});
-                    all.extend(shape.positions.iter().chain(&shape.normals).flat_map(|v| v.to_array().map(f32::to_bits)));
+                    all.extend(
+                        shape
+                            .positions
+                            .iter()
+                            .chain(&shape.normals)
+                            .flat_map(|v| v.to_array().map(f32::to_bits)),
+                    );
                 }
                 all
             })

@@ -4,8 +4,8 @@ use super::NAMES;
 use super::names::{listed, nearest, quoted};
 use super::settings::limits::{self, Limits};
 use super::settings::{
-    BodySettings, CorrectionMap, Fibre, Place, PositionSettings, Region, Settings, SimulationSettings, StrainSettings,
-    VolumeSettings,
+    BodySettings, CorrectionMap, Fibre, Place, PositionSettings, Region, Settings, SimulationSettings,
+    StrainSettings, VolumeSettings,
 };
 use std::fmt::Display;
 use thiserror::Error;
@@ -116,7 +116,11 @@ impl VolumeSettings {
         match &self.painted {
             Some(name) => named("painted", name)?,
             None if self.map == CorrectionMap::Painted => {
-                return Err(SettingsError::new("map", "nothing is painted", "name an attribute as 'painted'"));
+                return Err(SettingsError::new(
+                    "map",
+                    "nothing is painted",
+                    "name an attribute as 'painted'",
+                ));
             }
             None => {}
         }

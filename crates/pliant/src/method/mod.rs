@@ -16,8 +16,8 @@ pub use check::SettingsError;
 pub use names::nearest;
 pub use regions::{SOFTNESS, Tissue};
 pub use settings::{
-    BodySettings, CorrectionMap, Damping, Direction, Fibre, Model, Place, PositionSettings, Prediction, Preset,
-    Region, Settings, SimulationSettings, Skinning, StrainOrder, StrainSettings, VolumeSettings,
+    BodySettings, CorrectionMap, Damping, Direction, Fibre, Model, Place, PositionSettings, Prediction,
+    Preset, Region, Settings, SimulationSettings, Skinning, StrainOrder, StrainSettings, VolumeSettings,
 };
 
 use crate::asset::{AssetError, Character, TetMesh};

@@ -1,11 +1,11 @@
 //! Skinning whose volume is kept exactly, joint by joint; and the repairs that follow any skinning.
 
+use super::check::SettingsError;
 use super::regions::{Joints, no_joint};
 use super::{
     CorrectionMap, Deformer, Direction, Health, PrepareError, Setup, Shape, Skinned, Skinning, Stage,
     VolumeSettings,
 };
-use super::check::SettingsError;
 use crate::asset::Character;
 use crate::rig::{Pose, SkinMatrix};
 use crate::skin::overlap::{Overlap, OverlapState};
@@ -133,7 +133,8 @@ impl Repairs {
         let mut contacts: &[Contact] = &[];
         if let (Some(overlap), Some(parting)) = (&self.overlap, parting) {
             if let (Some(volume), Some(keeping)) = (&self.volume, &mut *keeping) {
-                health.off_before_overlap = Some(volume.off(matrices, &pose.morph_weights, keeping, positions));
+                health.off_before_overlap =
+                    Some(volume.off(matrices, &pose.morph_weights, keeping, positions));
             }
             health.parted = Some(overlap.part(matrices, parting, positions, normals));
             contacts = parting.contacts();

@@ -37,7 +37,12 @@ pub fn turned(character: &Character, turns: &[(usize, DVec3, f64)]) -> Pose {
     pose
 }
 
-pub fn prepare<'c>(name: &str, character: &'c Character, settings: &Settings, path: Path) -> Box<dyn Deformer + 'c> {
+pub fn prepare<'c>(
+    name: &str,
+    character: &'c Character,
+    settings: &Settings,
+    path: Path,
+) -> Box<dyn Deformer + 'c> {
     let setup = Setup { path, settings, tets: None, progress: &mut |_| true };
     method::prepare(name, character, setup).expect("prepared")
 }

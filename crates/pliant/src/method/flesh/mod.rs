@@ -139,7 +139,12 @@ pub(super) fn prepare<'c, P: Physics + 'c>(
                 Err(BodyError::NoVolume { why }) => {
                     let what =
                         format!("the skin encloses no volume ({why}): it is skinned linearly, without flesh");
-                    return Ok(Box::new(Skinned { character, skinner, repairs: Repairs::default(), warnings: vec![what] }));
+                    return Ok(Box::new(Skinned {
+                        character,
+                        skinner,
+                        repairs: Repairs::default(),
+                        warnings: vec![what],
+                    }));
                 }
                 Err(error) => return Err(error.into()),
             }

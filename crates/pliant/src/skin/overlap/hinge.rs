@@ -2,7 +2,7 @@
 //!
 //! The plane goes through the posed joint and contains the axis of the bend, tilted so that distances from its points to the
 //! two bones are as the limbs' radii. What lies inside the bend and on the wrong side is put back to its own, with a small
-//! gap, smoothed over the skin and put back again.
+//! gap, evened out over the skin and put back again, a few times.
 
 use super::{Overlap, OverlapState};
 use crate::asset::{Bone, Character};
@@ -25,8 +25,12 @@ const CONTACT: f64 = 0.6;
 /// How much the flesh beside the contact gives way, against that of the joint.
 const GIVE: f32 = 0.5;
 /// Over how many radii beyond the contact it still does.
-const BESIDE: f32 = 1.5;
-const ROUNDS: usize = 3;
+const BESIDE: f32 = 3.0;
+const ROUNDS: usize = 8;
+/// How much of the way to the middle of its neighbours a point goes in each, and how far it must have been moved for that,
+/// over the radius.
+const EVEN: f32 = 0.5;
+const EVENED: f32 = 0.1;
 /// Flesh that hangs on the two bones: distance over radius up to which it counts wholly, and at all.
 const OWN: [f64; 2] = [2.2, 3.0];
 /// How far along the bones flesh can meet, in radii.
@@ -151,7 +155,8 @@ pub(super) fn hinges(character: &Character, mesh: &Mesh) -> Vec<Hinge> {
             near.sort_by(f64::total_cmp);
             near.get(near.len() / 2).copied().filter(|r| *r > 0.0)
         };
-        let Some(lower_radius) = radius(1, 0.7 * ways[1].length()).or(radius(1, 2.0 * ways[1].length())) else {
+        let Some(lower_radius) = radius(1, 0.7 * ways[1].length()).or(radius(1, 2.0 * ways[1].length()))
+        else {
             continue;
         };
         let Some(upper_radius) = radius(0, 3.0 * lower_radius) else { continue };
@@ -275,7 +280,8 @@ impl Overlap {
         state.near.clear();
         for (index, member) in hinge.members.iter().enumerate() {
             let place = positions[member.vertex as usize];
-            if own(member, place) < gap_of(member) + CONTACT as f32 * fold.radius && fold.inside(place) > 0.0 {
+            if own(member, place) < gap_of(member) + CONTACT as f32 * fold.radius && fold.inside(place) > 0.0
+            {
                 state.near.push(index as u32);
             }
         }
@@ -294,15 +300,20 @@ impl Overlap {
             if round + 1 == ROUNDS {
                 break;
             }
+            // What was pushed through the plane lies on it in folds: evened out by its neighbours.
             for &index in &near {
-                let point = hinge.members[index as usize].point;
-                let (mut sum, mut count) = (Vec3::ZERO, 0.0);
-                self.mesh.for_neighbours(point as usize, |n| {
-                    sum += state.moved[n];
-                    count += 1.0;
-                });
+                let Member { point, vertex, .. } = hinge.members[index as usize];
                 let own = state.moved[point as usize];
-                state.smoothed[point as usize] = if count > 0.0 { (own + sum / count) * 0.5 } else { own };
+                let share = EVEN * smooth(own.length() / (EVENED * fold.radius));
+                let (mut sum, mut count) = (Vec3::ZERO, 0.0);
+                if share > 0.0 {
+                    self.mesh.for_neighbours(point as usize, |n| {
+                        sum += self.place(positions, n as u32) + state.moved[n];
+                        count += 1.0;
+                    });
+                }
+                let even = if count > 0.0 { sum / count - positions[vertex as usize] } else { own };
+                state.smoothed[point as usize] = own + (even - own) * share;
             }
             for &index in &near {
                 let point = hinge.members[index as usize].point as usize;

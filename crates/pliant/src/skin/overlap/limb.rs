@@ -29,9 +29,6 @@ struct Limb {
     radii: Vec<f32>,
     most: f64,
     points: Vec<(u32, f32)>,
-    /// A ball around bone and flesh.
-    center: DVec3,
-    ball: f64,
 }
 
 /// Points of one limb that another may get into, each with how much that counts.
@@ -74,6 +71,18 @@ impl Limb {
         let lower = number(r + 1, c) * (1.0 - v) + number(r + 1, c + 1) * v;
         upper * (1.0 - u) + lower * u
     }
+}
+
+/// The squared distance between two segments.
+fn between([a, b]: [DVec3; 2], [c, d]: [DVec3; 2]) -> f64 {
+    let (u, v, w) = (b - a, d - c, a - c);
+    let (uu, uv, vv) = (u.length_squared(), u.dot(v), v.length_squared());
+    let (uw, vw) = (u.dot(w), v.dot(w));
+    let whole = uu * vv - uv * uv;
+    let s = if whole > 1e-12 * uu * vv { ((uv * vw - vv * uw) / whole).clamp(0.0, 1.0) } else { 0.0 };
+    let t = if vv > 0.0 { ((uv * s + vw) / vv).clamp(0.0, 1.0) } else { 0.0 };
+    let s = if uu > 0.0 { ((uv * t - uw) / uu).clamp(0.0, 1.0) } else { 0.0 };
+    (w + u * s - v * t).length_squared()
 }
 
 /// An angle from 0 to 4 with no sines in it.
@@ -119,7 +128,13 @@ impl Limbs {
     }
 }
 
-fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: Vec<(u32, f32)>) -> Option<Limb> {
+fn limb(
+    mesh: &Mesh,
+    slot: u16,
+    joint: u32,
+    [start, end]: [DVec3; 2],
+    points: Vec<(u32, f32)>,
+) -> Option<Limb> {
     let way = (end - start).try_normalize().unwrap_or(DVec3::Y);
     let side = way.any_orthonormal_vector();
     let mut limb = Limb {
@@ -131,8 +146,6 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: Ve
         radii: vec![0.0; ALONG * AROUND],
         most: 0.0,
         points,
-        center: (start + end) * 0.5,
-        ball: 0.0,
     };
     // Mean distances, point by point; then what is empty from its neighbours.
     let mut sums = vec![(0.0, 0.0); ALONG * AROUND];
@@ -149,7 +162,6 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: Ve
         sums[cell] = (sums[cell].0 + distance * area, sums[cell].1 + area);
         all = (all.0 + distance * area, all.1 + area);
         limb.most = limb.most.max(distance);
-        limb.ball = limb.ball.max(at.distance(limb.center));
     }
     let mean = all.0 / all.1;
     if !(mean > 0.0 && mean.is_finite()) {
@@ -175,7 +187,8 @@ fn meetings(character: &Character, mesh: &Mesh, limbs: &[Limb]) -> Vec<Meeting> 
             if shares || (parent(ja).is_some() && parent(ja) == parent(jb) && limbs.len() > 64) {
                 continue;
             }
-            let fades = [[a, b], [b, a]].map(|[own, other]| fades(character, mesh, &limbs[own], &limbs[other]));
+            let fades =
+                [[a, b], [b, a]].map(|[own, other]| fades(character, mesh, &limbs[own], &limbs[other]));
             if fades.iter().any(|f| !f.is_empty()) {
                 meetings.push(Meeting { limbs: [a as u32, b as u32], fades });
             }
@@ -211,9 +224,10 @@ impl Overlap {
         for meeting in meetings {
             let [a, b] = meeting.limbs.map(|l| &limbs[l as usize]);
             let [ma, mb] = [a, b].map(|l| state.posed[l.slot as usize]);
-            let apart = ma.transform_point3(a.center).distance(mb.transform_point3(b.center));
             let scale = |m: &DAffine3| m.matrix3.x_axis.length().max(m.matrix3.y_axis.length());
-            if !(apart < a.ball * scale(&ma) + b.ball * scale(&mb)) {
+            let bones = [(a, &ma), (b, &mb)].map(|(l, m)| [l.start, l.end].map(|p| m.transform_point3(p)));
+            let reach = a.most * scale(&ma) + b.most * scale(&mb);
+            if !(between(bones[0], bones[1]) < reach * reach) {
                 continue;
             }
             // All are looked at before any is moved: both sides see the same.

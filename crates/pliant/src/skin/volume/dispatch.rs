@@ -1,10 +1,15 @@
 //! One function per pass and instruction set: everything is inlined into it, and only here are features enabled.
 #![cfg_attr(
     not(any(test, target_arch = "x86_64")),
-    allow(dead_code, unused_imports, unused_macros, reason = "machines without wide registers use none of it")
+    allow(
+        dead_code,
+        unused_imports,
+        unused_macros,
+        reason = "machines without wide registers use none of it"
+    )
 )]
 
-use super::kernel::{Areas, Step, Weigh};
+use super::kernel::{Areas, Step, Turn, Weigh};
 use super::plain;
 use crate::simd::Path;
 
@@ -14,6 +19,7 @@ pub(super) struct Kernels {
     pub areas: Areas,
     pub step: Step,
     pub weigh: Weigh,
+    pub turn: Turn,
 }
 
 /// The passes of a path; the plain code for paths of other machines.
@@ -27,7 +33,7 @@ pub(super) fn kernels(path: Path) -> Kernels {
         Path::Avx512 => avx512::KERNELS,
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         Path::Simd128 => wasm::KERNELS,
-        _ => Kernels { areas: plain::areas, step: plain::step, weigh: plain::weigh },
+        _ => Kernels { areas: plain::areas, step: plain::step, weigh: plain::weigh, turn: plain::turn },
     }
 }
 
@@ -39,7 +45,7 @@ macro_rules! kernels_of {
             use $crate::skin::volume::kernel::{self, AreaJob, Row, StepJob, Sums, WeighJob};
             use $crate::skin::volume::pack::Run;
 
-            pub(super) const KERNELS: Kernels = Kernels { areas, step, weigh };
+            pub(super) const KERNELS: Kernels = Kernels { areas, step, weigh, turn };
 
             $(#[$attribute])?
             unsafe fn areas(job: &AreaJob<'_>, run: &Run, areas: &mut [Row]) -> Sums {
@@ -55,6 +61,11 @@ macro_rules! kernels_of {
             unsafe fn weigh(job: &WeighJob<'_>, batch: usize, weights: &mut [f32]) {
                 // SAFETY: the caller's promise, passed on.
                 unsafe { kernel::weigh::<$lanes>(job, batch, weights) }
+            }
+            $(#[$attribute])?
+            unsafe fn turn(before: &[Row], areas: &[Row], turns: &mut [Row]) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { kernel::turn::<$lanes>(before, areas, turns) }
             }
         }
     };

@@ -64,6 +64,7 @@ pub(super) struct WeighJob<'a> {
 
 pub(super) type Areas = unsafe fn(&AreaJob<'_>, &Run, &mut [Row]) -> Sums;
 pub(super) type Step = unsafe fn(&StepJob<'_>, &Run, &mut [Row], &mut [Row]) -> Sums;
+pub(super) type Turn = unsafe fn(&[Row], &[Row], &mut [Row]);
 pub(super) type Weigh = unsafe fn(&WeighJob<'_>, usize, &mut [f32]);
 
 /// Twice the vector area around each point, `A = sum (x_i - x) x (x_j - x)`, so that the volume's gradient is `A / 6`.
@@ -90,14 +91,11 @@ pub(super) unsafe fn areas<V: Lanes>(job: &AreaJob<'_>, run: &Run, areas: &mut [
                 let mut area = [V::splat(0.0); 3];
                 let rows = job.pack.starts[batch] as usize..job.pack.starts[batch + 1] as usize;
                 if !rows.is_empty() {
+                    // No closures in here: they would not have the instructions, and nothing would be inlined into them.
                     let ring = job.pack.rings.as_ptr().add(first);
-                    let neighbour = |r: usize| {
-                        let [x, y, z, _] = gather_rows::<V>(points, ring.add(r * BATCH));
-                        [x, y, z]
-                    };
-                    let mut before = sub(neighbour(rows.start), x);
+                    let mut before = sub(neighbour(points, ring.add(rows.start * BATCH)), x);
                     for r in rows.start + 1..rows.end {
-                        let next = sub(neighbour(r), x);
+                        let next = sub(neighbour(points, ring.add(r * BATCH)), x);
                         area = add(area, cross(before, next));
                         before = next;
                     }
@@ -117,12 +115,59 @@ pub(super) unsafe fn areas<V: Lanes>(job: &AreaJob<'_>, run: &Run, areas: &mut [
                 let to = areas.as_flattened_mut().as_mut_ptr().add(4 * (k * BATCH + first));
                 store_rows([area[0], area[1], area[2], V::splat(0.0)], to, 4);
             }
-            for (sum, lanes) in sums.iter().zip(&mut lanes) {
-                sum.store(lanes.as_mut_ptr().add(first));
-            }
+            sums[0].store(lanes[0].as_mut_ptr().add(first));
+            sums[1].store(lanes[1].as_mut_ptr().add(first));
+            sums[2].store(lanes[2].as_mut_ptr().add(first));
         }
     }
     Sums::of(&lanes)
+}
+
+/// Points by their offsets.
+#[inline(always)]
+unsafe fn neighbour<V: Lanes>(points: *const f32, offsets: *const u32) -> [V; 3] {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        let [x, y, z, _] = gather_rows::<V>(points, offsets);
+        [x, y, z]
+    }
+}
+
+/// A row of matrices by their offsets, times points.
+#[inline(always)]
+unsafe fn number<V: Lanes>(row: *const f32, offsets: *const u32, [x, y, z]: [V; 3]) -> V {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        let [a, b, c, d] = gather_rows::<V>(row, offsets);
+        a.mul(x).add(b.mul(y)).add(c.mul(z)).add(d)
+    }
+}
+
+/// How normals turn: the unit vectors of `areas`, less those of `before`. Nothing where either has no length.
+///
+/// # Safety
+/// As [`areas`]; all have a row for each place of the run.
+#[inline(always)]
+pub(super) unsafe fn turn<V: Lanes>(before: &[Row], areas: &[Row], turns: &mut [Row]) {
+    debug_assert!(
+        before.len() == turns.len() && areas.len() == turns.len() && turns.len().is_multiple_of(BATCH)
+    );
+    // SAFETY: the caller's promise.
+    unsafe {
+        for first in (0..turns.len()).step_by(V::WIDTH) {
+            let [a, b, c, _] = load_rows::<V>(before.as_flattened().as_ptr().add(4 * first));
+            let [u, v, w, _] = load_rows::<V>(areas.as_flattened().as_ptr().add(4 * first));
+            let (was, now) = ([a, b, c], [u, v, w]);
+            let (zero, one) = (V::splat(0.0), V::splat(1.0));
+            let (one_was, one_now) = (one.div(dot(was, was).sqrt()), one.div(dot(now, now).sqrt()));
+            let [x, y, z] = sub(scale(now, one_now), scale(was, one_was));
+            // Of no length, not a number: neither is larger than anything.
+            let (some_x, some_y, some_z) = (x.mul(x).ge(zero), y.mul(y).ge(zero), z.mul(z).ge(zero));
+            let rows =
+                [V::select(some_x, x, zero), V::select(some_y, y, zero), V::select(some_z, z, zero), zero];
+            store_rows(rows, turns.as_flattened_mut().as_mut_ptr().add(4 * first), 4);
+        }
+    }
 }
 
 /// Moves points by `d = s w A` (or what of that lies along their way), none by more than its cap; the sum of `A . d`.
@@ -159,7 +204,11 @@ pub(super) unsafe fn step<V: Lanes>(
                 let cap = V::load(job.caps.as_ptr().add(place)).mul(cap_factor);
                 let shorter = scale(moved, cap.div(square.sqrt()));
                 let within = cap.mul(cap).ge(square);
-                let moved = [0, 1, 2].map(|i| V::select(within, moved[i], shorter[i]));
+                let moved = [
+                    V::select(within, moved[0], shorter[0]),
+                    V::select(within, moved[1], shorter[1]),
+                    V::select(within, moved[2], shorter[2]),
+                ];
                 let own = 4 * (k * BATCH + first);
                 let to = points.as_flattened_mut().as_mut_ptr().add(own);
                 let [x, y, z, _] = load_rows::<V>(to);
@@ -193,11 +242,12 @@ pub(super) unsafe fn weigh<V: Lanes>(job: &WeighJob<'_>, batch: usize, weights: 
             let mut apart = zero;
             for r in job.starts[batch] as usize..job.starts[batch + 1] as usize {
                 let slots = job.slots.as_ptr().add(r * BATCH + first);
-                let number = |row: usize| {
-                    let [a, b, c, d] = gather_rows::<V>(matrices.add(4 * row), slots);
-                    a.mul(x).add(b.mul(y)).add(c.mul(z)).add(d)
-                };
-                let off = sub([number(0), number(1), number(2)], [u, v, w]);
+                let place = [
+                    number(matrices, slots, [x, y, z]),
+                    number(matrices.add(4), slots, [x, y, z]),
+                    number(matrices.add(8), slots, [x, y, z]),
+                ];
+                let off = sub(place, [u, v, w]);
                 let share = V::load(job.shares.as_ptr().add(r * BATCH + first));
                 apart = apart.add(share.mul(dot(off, off).sqrt()));
             }

@@ -52,9 +52,8 @@ pub(super) fn map(
     let mut gamma: Vec<f64> = (0..mesh.len())
         .map(|p| {
             let rubber = if soft[p] > 0.0 { libm::pow(soft[p], options.alpha) } else { 0.0 };
-            let painted = options.painted.map_or(1.0, |values| {
-                f64::from(values[mesh.vertex_of_point[p] as usize])
-            });
+            let painted =
+                options.painted.map_or(1.0, |values| f64::from(values[mesh.vertex_of_point[p] as usize]));
             match options.map {
                 Map::Rubber => rubber * painted,
                 Map::Organic => {

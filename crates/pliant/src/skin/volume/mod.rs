@@ -29,7 +29,7 @@ use crate::parallel;
 use crate::rig::SkinMatrix;
 use crate::simd::Path;
 use dispatch::Kernels;
-use glam::{Vec3, Vec3A};
+use glam::Vec3;
 use kernel::{Row, Sums, WeighJob};
 use pack::{BATCH, CHUNK, Pack};
 use regions::{NONE, Regions};
@@ -187,8 +187,7 @@ impl Volume {
         let soft = map::softness(&mesh, options);
         let regions = Regions::new(&mesh, &soft, &part_of);
         let bones = SlotBones::new(character);
-        let near: Vec<OnBone> =
-            parallel::map(mesh.len(), |p| bones.nearest(mesh.points[p], mesh.weights(p)));
+        let near: Vec<OnBone> = parallel::map(mesh.len(), |p| bones.nearest(mesh.points[p], mesh.weights(p)));
         let diagonal = character.diagonal();
         let radius = radii(&mesh, &near, character.slots().len(), diagonal);
         let gamma = map::map(&mesh, &regions, &soft, &near, &radius, options);
@@ -386,11 +385,10 @@ impl Volume {
                 }
                 let place = place as usize;
                 *position = at(&state.points[place]);
-                let [before, now] = [&state.areas_before[place], &state.areas[place]];
-                if before != now {
-                    let unit = |a: &Row| Vec3A::new(a[0], a[1], a[2]).normalize_or_zero();
-                    let turned = Vec3A::from(*normal) + (unit(now) - unit(before));
-                    *normal = turned.try_normalize().map_or(*normal, Vec3::from);
+                let turned = *normal + at(&state.moves[place]);
+                let square = turned.length_squared();
+                if square > 1e-12 {
+                    *normal = turned * (1.0 / square.sqrt());
                 }
             }
         });

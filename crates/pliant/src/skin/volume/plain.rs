@@ -99,3 +99,13 @@ pub(super) fn weigh(job: &WeighJob<'_>, batch: usize, weights: &mut [f32]) {
         weights[lane] = job.gammas[place] * active;
     }
 }
+
+/// See [`super::kernel::turn`].
+pub(super) fn turn(before: &[Row], areas: &[Row], turns: &mut [Row]) {
+    for ((before, area), turn) in before.iter().zip(areas).zip(turns) {
+        let (was, now) = (at(before), at(area));
+        let turned = now * (1.0 / dot(now, now).sqrt()) - was * (1.0 / dot(was, was).sqrt());
+        let some = |x: f32| if x * x >= 0.0 { x } else { 0.0 };
+        *turn = [some(turned.x), some(turned.y), some(turned.z), 0.0];
+    }
+}

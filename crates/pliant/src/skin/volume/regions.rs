@@ -62,7 +62,8 @@ impl Regions {
             .triangles
             .iter()
             .map(|t| {
-                let nearest = t.iter().min_by(|a, b| distance[**a as usize].total_cmp(&distance[**b as usize]));
+                let nearest =
+                    t.iter().min_by(|a, b| distance[**a as usize].total_cmp(&distance[**b as usize]));
                 nearest.map_or(NONE, |&p| of_point[p as usize])
             })
             .collect();
@@ -191,11 +192,7 @@ fn sides(triangles: &[[u32; 3]]) -> Vec<Side> {
     let mut sides = Vec::with_capacity(3 * triangles.len());
     for (triangle, &[a, b, c]) in triangles.iter().enumerate() {
         for (from, to) in [(a, b), (b, c), (c, a)] {
-            sides.push(Side {
-                edge: [from.min(to), from.max(to)],
-                triangle: triangle as u32,
-                up: from < to,
-            });
+            sides.push(Side { edge: [from.min(to), from.max(to)], triangle: triangle as u32, up: from < to });
         }
     }
     sides.sort_unstable_by_key(|s| (s.edge, s.triangle, s.up));
@@ -249,7 +246,8 @@ fn seeds(mesh: &Mesh, soft: &[f64], usable: &dyn Fn(usize) -> bool) -> Vec<u32> 
     let mut of = vec![NONE; mesh.len()];
     let mut count = 0;
     let all: Vec<u32> = (0..mesh.len() as u32).filter(|&p| inside(p as usize, SOFT)).collect();
-    let mut open: Vec<(Vec<u32>, usize)> = connected(mesh, &all, 0.0, soft).into_iter().map(|c| (c, 0)).collect();
+    let mut open: Vec<(Vec<u32>, usize)> =
+        connected(mesh, &all, 0.0, soft).into_iter().map(|c| (c, 0)).collect();
     open.reverse();
     while let Some((flesh, level)) = open.pop() {
         if flesh.len() < LEAST_POINTS {

@@ -28,7 +28,10 @@ impl<'a> Rows<'a> {
         let (a, b) = self.first.split_at_mut(places.min(self.first.len()));
         let (c, d) = self.second.split_at_mut(places.min(self.second.len()));
         let (e, f) = self.sums.split_at_mut(runs);
-        (Self { chunk: self.chunk, first: a, second: c, sums: e }, Self { chunk, first: b, second: d, sums: f })
+        (
+            Self { chunk: self.chunk, first: a, second: c, sums: e },
+            Self { chunk, first: b, second: d, sums: f },
+        )
     }
 }
 
@@ -43,11 +46,9 @@ impl Volume {
                 if !choose(state, whole) {
                     break;
                 }
-                if step == 0 {
-                    state.areas_before.copy_from_slice(&state.areas);
-                }
-                self.step(state, cap);
+                self.step(state, cap, step == 0);
             }
+            self.turn(state);
             Corrected { before, left: off(state, whole) }
         })
     }
@@ -76,9 +77,11 @@ impl Volume {
     }
 
     /// One step along the gradient, as long as the volume asks for.
-    fn step(&self, state: &mut VolumeState, cap: f32) {
-        let VolumeState { points, areas, moves, weights, away, steps, scales, active, .. } = state;
+    fn step(&self, state: &mut VolumeState, cap: f32, is_first: bool) {
+        let VolumeState { points, areas, areas_before, moves, weights, away, steps, scales, active, .. } =
+            state;
         let places = self.pack.len();
+        let areas = if is_first { areas_before } else { areas };
         let job = StepJob { scales, areas, weights, caps: &self.caps, cap, away: away.as_deref() };
         self.pass(&mut points[..places], moves, steps, |run, points, moves| {
             let asked = run.moving && active[run.region as usize];
@@ -90,7 +93,8 @@ impl Volume {
         let VolumeState { points, moves, scales, active, .. } = state;
         parallel::for_each_chunk_mut(&mut points[..places], CHUNK * BATCH, |chunk, points| {
             let start = chunk * CHUNK * BATCH;
-            for run in self.pack.runs_of(chunk).iter().filter(|run| run.moving && active[run.region as usize]) {
+            for run in self.pack.runs_of(chunk).iter().filter(|run| run.moving && active[run.region as usize])
+            {
                 let more = scales[run.region as usize];
                 let places = run.batches.start * BATCH..run.batches.end * BATCH;
                 let points = &mut points[places.start - start..places.end - start];
@@ -125,9 +129,25 @@ impl Volume {
         }
     }
 
-    /// Areas, and what they sum to.
+    /// How the normals of touched regions turn, in place of their last moves.
+    fn turn(&self, state: &mut VolumeState) {
+        let VolumeState { areas, areas_before, moves, steps, touched, .. } = state;
+        let (areas, before) = (&*areas, &*areas_before);
+        self.pass(moves, &mut [], steps, |run, turns, _| {
+            if run.moving && touched[run.region as usize] {
+                let places = run.batches.start * BATCH..run.batches.end * BATCH;
+                // SAFETY: the path was found available; all are of the run.
+                unsafe { (self.kernels.turn)(&before[places.clone()], &areas[places], turns) };
+            }
+            None
+        });
+    }
+
+    /// Areas, and what they sum to. Those of the first look of a frame are kept.
     fn look(&self, state: &mut VolumeState, whole: bool) {
-        let VolumeState { points, origins, areas, moves, weights, away, looks, active, .. } = state;
+        let VolumeState { points, origins, areas, areas_before, moves, weights, away, looks, active, .. } =
+            state;
+        let areas = if whole { areas_before } else { areas };
         let job = AreaJob { pack: &self.pack, points, origins, weights, moves, away: away.as_deref() };
         self.pass(areas, &mut [], looks, |run, areas, _| {
             let asked = whole || (run.moving && active[run.region as usize]);
