@@ -11,11 +11,13 @@ use crate::skin::mesh::{Mesh, on_segment, smooth_step};
 use glam::{DAffine3, DVec3, Vec3};
 
 /// Degrees by which a joint is closed, against rest, from which on anything is done, and at which all is.
-const CLOSED: [f64; 2] = [25.0, 55.0];
+const CLOSED: [f64; 2] = [10.0, 30.0];
 /// Degrees between the bones above which there is no inside of the bend.
-const OPEN: [f64; 2] = [150.0, 125.0];
-/// How deep both halves must have passed the plane for the whole repair, over the radius.
-const DEEP: f64 = 0.12;
+const OPEN: [f64; 2] = [165.0, 145.0];
+/// How deep both halves must have passed the plane for the whole repair, over the radius; and how deep one of them, where
+/// the other is too thick to. Weights that are not painted along the plane pass it a little at any bend.
+const DEEP: f32 = 0.04;
+const DEEP_ALONE: [f32; 2] = [0.1, 0.2];
 /// Over which part of the radius the repair fades in from the joint inwards.
 const INNER: f64 = 0.06;
 /// The gap that is left, over the radius; less where both bones have their say.
@@ -61,8 +63,10 @@ struct Member {
 /// Where a hinge's plane lies in a pose.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fold {
-    /// How much of the repair is done, 0 to 1; by the angle alone until it is known how deep the skin is folded.
-    pub(super) ease: f32,
+    /// How far the joint is bent, 0 to 1.
+    pub(super) bent: f32,
+    /// How much of the repair is done, 0 to 1: the same where the skin is folded.
+    ease: f32,
     joint: Vec3,
     /// Towards the child's side.
     normal: Vec3,
@@ -223,7 +227,8 @@ impl Hinge {
             return Fold::default();
         }
         Fold {
-            ease: ease as f32,
+            bent: ease as f32,
+            ease: 0.0,
             joint: joint.as_vec3(),
             normal: normal.as_vec3(),
             inwards: inwards.as_vec3(),
@@ -237,7 +242,7 @@ impl Hinge {
         self.members.iter().map(|m| m.vertex)
     }
 
-    /// How deep both halves have passed the plane.
+    /// How much both halves, or one of them, have passed the plane.
     fn depth(&self, fold: &Fold, positions: &[Vec3]) -> f32 {
         let mut past = [0f32; 2];
         for member in &self.members {
@@ -249,7 +254,8 @@ impl Hinge {
                 past[side] = past[side].max(-own * fold.inside(place) * member.fade * member.side.abs());
             }
         }
-        past[0].min(past[1])
+        let [both, one] = [past[0].min(past[1]), past[0].max(past[1])].map(|depth| depth / fold.radius);
+        smooth(both / DEEP).max(smooth((one - DEEP_ALONE[0]) / (DEEP_ALONE[1] - DEEP_ALONE[0])))
     }
 }
 
@@ -260,9 +266,8 @@ impl Overlap {
         let hinges = &self.hinges;
         parallel::for_each_chunk_mut(folds, 1, |index, folds| {
             let mut fold = hinges[index].plane(posed);
-            if fold.ease > 0.0 {
-                let depth = hinges[index].depth(&fold, positions);
-                fold.ease *= smooth(depth / (DEEP as f32 * fold.radius));
+            if fold.bent > 0.0 {
+                fold.ease = fold.bent * hinges[index].depth(&fold, positions);
             }
             folds[0] = fold;
         });
@@ -286,7 +291,8 @@ impl Overlap {
             }
         }
         let near = std::mem::take(&mut state.near);
-        for round in 0..ROUNDS {
+        let rounds = if fold.ease > 0.0 { ROUNDS } else { 0 };
+        for round in 0..rounds {
             for &index in &near {
                 let member = &hinge.members[index as usize];
                 let start = positions[member.vertex as usize];
@@ -329,10 +335,14 @@ impl Overlap {
                 positions[member.vertex as usize] = start + moved;
             }
             let from_plane = own(member, start + moved) / (CONTACT as f32 * fold.radius);
-            let share = fold.ease * member.fade * fold.inside(start);
+            // The inside of a bend is held even where nothing has met yet: it would be pushed through itself.
+            let share = fold.bent * member.fade * fold.inside(start);
             state.meet(member.point, 0.0, share * smooth(1.0 - from_plane));
         }
         state.near = near;
+        if fold.ease == 0.0 {
+            return;
+        }
         // What was cut off goes to the flesh around it: as far along the limb as the halves touch, and a little farther.
         for member in &hinge.members {
             let from = positions[member.vertex as usize].distance(fold.joint) / fold.radius;

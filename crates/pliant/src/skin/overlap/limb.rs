@@ -15,6 +15,10 @@ const LEAST_POINTS: usize = 24;
 const APART: [f64; 2] = [0.1, 0.4];
 /// The most that flesh is moved by, over its own distance from its bone.
 const MOST: f64 = 0.5;
+/// Points that are looked at, or passed over, together.
+const CLUSTER: usize = 32;
+/// How far skinning may take flesh from where its own bone alone would, over the limb's largest radius.
+const ASTRAY: f64 = 0.5;
 /// Weight on the other bone from which on flesh is blended, not in contact.
 const SHARED: f32 = 0.02;
 
@@ -31,10 +35,42 @@ struct Limb {
     points: Vec<(u32, f32)>,
 }
 
-/// Points of one limb that another may get into, each with how much that counts.
+/// Points of one limb that another may get into, each with how much that counts, in clusters.
+struct Side {
+    fades: Vec<(u32, f32)>,
+    clusters: Vec<Cluster>,
+}
+
+/// [`CLUSTER`] points in a row, in a ball at rest.
+struct Cluster {
+    center: DVec3,
+    radius: f64,
+}
+
 struct Meeting {
     limbs: [u32; 2],
-    fades: [Vec<(u32, f32)>; 2],
+    sides: [Side; 2],
+}
+
+impl Side {
+    /// Points that lie together at rest come together.
+    fn new(mesh: &Mesh, own: &Limb, mut fades: Vec<(u32, f32)>) -> Self {
+        let place = |p: u32| {
+            let at = mesh.points[p as usize];
+            let on = on_segment(own.start, own.end, at);
+            let turn = diamond((at - on).dot(own.axes[0]), (at - on).dot(own.axes[1]));
+            (((on - own.start).length() / own.most) as u32, (2.0 * turn) as u32, p)
+        };
+        fades.sort_by_cached_key(|f| place(f.0));
+        let cluster = |points: &[(u32, f32)]| {
+            let at = |f: &(u32, f32)| mesh.points[f.0 as usize];
+            let center = points.iter().map(at).sum::<DVec3>() / points.len() as f64;
+            let radius = points.iter().map(|f| at(f).distance(center)).fold(0.0, f64::max);
+            Cluster { center, radius }
+        };
+        let clusters = fades.chunks(CLUSTER).map(cluster).collect();
+        Self { fades, clusters }
+    }
 }
 
 pub(super) struct Limbs {
@@ -190,7 +226,9 @@ fn meetings(character: &Character, mesh: &Mesh, limbs: &[Limb]) -> Vec<Meeting> 
             let fades =
                 [[a, b], [b, a]].map(|[own, other]| fades(character, mesh, &limbs[own], &limbs[other]));
             if fades.iter().any(|f| !f.is_empty()) {
-                meetings.push(Meeting { limbs: [a as u32, b as u32], fades });
+                let [of_a, of_b] = fades;
+                let sides = [Side::new(mesh, &limbs[a], of_a), Side::new(mesh, &limbs[b], of_b)];
+                meetings.push(Meeting { limbs: [a as u32, b as u32], sides });
             }
         }
     }
@@ -227,13 +265,15 @@ impl Overlap {
             let scale = |m: &DAffine3| m.matrix3.x_axis.length().max(m.matrix3.y_axis.length());
             let bones = [(a, &ma), (b, &mb)].map(|(l, m)| [l.start, l.end].map(|p| m.transform_point3(p)));
             let reach = a.most * scale(&ma) + b.most * scale(&mb);
-            if !(between(bones[0], bones[1]) < reach * reach) {
+            let near = between(bones[0], bones[1]) < reach * reach;
+            // False, too, where a bone's place is not a number.
+            if !near {
                 continue;
             }
             // All are looked at before any is moved: both sides see the same.
             state.limbs.moves.clear();
             for (side, [own, other]) in [[a, b], [b, a]].into_iter().enumerate() {
-                self.part_limb(own, other, meeting.limbs[1 - side], &meeting.fades[side], state, positions);
+                self.part_limb(own, other, meeting.limbs[1 - side], &meeting.sides[side], state, positions);
             }
             let moves = std::mem::take(&mut state.limbs.moves);
             for &(point, moved) in &moves {
@@ -250,7 +290,7 @@ impl Overlap {
         own: &Limb,
         other: &Limb,
         other_index: u32,
-        fades: &[(u32, f32)],
+        side: &Side,
         state: &mut OverlapState,
         positions: &[Vec3],
     ) {
@@ -263,7 +303,15 @@ impl Overlap {
         let own_posed = state.posed[own.slot as usize];
         let [start, end] = [own.start, own.end].map(|p| own_posed.transform_point3(p));
         let most = other.most * other.most;
-        for &(point, fade) in fades {
+        let scale = |m: &DAffine3| m.matrix3.x_axis.length().max(m.matrix3.y_axis.length());
+        let other_bone = [other.start, other.end].map(|p| posed.transform_point3(p));
+        let astray = ASTRAY * own.most * scale(&own_posed) + other.most * scale(&posed);
+        let clusters = side.fades.chunks(CLUSTER).zip(&side.clusters).filter(|(_, cluster)| {
+            let center = own_posed.transform_point3(cluster.center);
+            let reach = cluster.radius * scale(&own_posed) + astray;
+            center.distance_squared(on_segment(other_bone[0], other_bone[1], center)) < reach * reach
+        });
+        for &(point, fade) in clusters.flat_map(|(points, _)| points) {
             let place = self.place(positions, point).as_dvec3();
             let there = inverse.transform_point3(place);
             let on = on_segment(other.start, other.end, there);

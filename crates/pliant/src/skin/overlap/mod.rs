@@ -28,7 +28,7 @@ pub struct Overlap {
 /// What one moving copy needs from step to step. Reused, so that steps allocate nothing.
 pub struct OverlapState {
     posed: Vec<DAffine3>,
-    /// Per hinge: how deep it is folded, and where its plane lies.
+    /// Per hinge: how far it is bent and folded, and where its plane lies.
     folds: Vec<hinge::Fold>,
     /// Where points were, per point, and how far each has been moved by what is being repaired.
     before: Vec<Vec3>,
@@ -123,7 +123,7 @@ impl Overlap {
         state.contacts.clear();
         self.find_folds(state, positions);
         for hinge in 0..self.hinges.len() {
-            if state.folds[hinge].ease > 0.0 {
+            if state.folds[hinge].bent > 0.0 {
                 self.unfold(hinge, state, positions);
             }
         }

@@ -69,7 +69,8 @@ pub(super) fn step(job: &StepJob<'_>, run: &Run, points: &mut [Row], moves: &mut
             };
             let mut moved = way * (scale * job.weights[place]);
             let (square, cap) = (dot(moved, moved), job.caps[place] * job.cap);
-            if !(cap * cap >= square) {
+            let within = cap * cap >= square;
+            if !within {
                 moved *= cap / square.sqrt();
             }
             points[k * BATCH + lane] = row(at(&points[k * BATCH + lane]) + moved);

@@ -16,7 +16,7 @@ const SOFT: f64 = 1e-3;
 /// weights of soft bodies never quite end between them.
 const CORES: [f64; 3] = [0.01, 0.05, 0.12];
 /// Soft points below this are specks, no joint.
-const LEAST_POINTS: usize = 8;
+const LEAST_POINTS: usize = 3;
 /// An open piece whose holes, closed flat, take more than this share of its area encloses nothing.
 const MOST_HOLE: f64 = 0.35;
 

@@ -25,8 +25,11 @@ pub(super) struct Targets {
     /// Regions that any morph moves.
     morphed: Vec<bool>,
     /// Points of each region with their areas and weights, to tell how much it is scaled.
-    shares: Vec<Vec<(f64, Vec<(u16, f32)>)>>,
+    shares: Vec<Vec<Share>>,
 }
+
+/// A point's area in a region, and its weights.
+type Share = (f64, Vec<(u16, f32)>);
 
 struct Moves {
     moves: Vec<(u32, DVec3)>,
