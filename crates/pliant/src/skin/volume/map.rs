@@ -4,6 +4,9 @@ use super::Options;
 use super::regions::Regions;
 use crate::skin::mesh::{Mesh, OnBone};
 
+/// Weights are f32 and sum to one but for this.
+const ROUNDING: f64 = 1e-5;
+
 /// What the skin gives way by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Map {
@@ -35,7 +38,8 @@ pub(super) fn softness(mesh: &Mesh, options: &Options<'_>) -> Vec<f64> {
             }
         }
         let most = sums.iter().map(|s| s.1).fold(0.0, f64::max);
-        (1.0 - most - out).max(0.0)
+        let soft = 1.0 - most - out;
+        if soft > ROUNDING { soft } else { 0.0 }
     };
     (0..mesh.len()).map(of_point).collect()
 }

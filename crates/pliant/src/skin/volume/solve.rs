@@ -6,8 +6,8 @@ use super::{Corrected, Region, Volume, VolumeState, at};
 use crate::parallel;
 use glam::DVec3;
 
-/// A region is done when what is missing is less than this of its own volume, or a tenth of it of the whole.
-const EXACT: f64 = 4e-7;
+/// A region is done when what is missing is less than this of its own volume, or a twentieth of it of the whole.
+const EXACT: f64 = 1.5e-7;
 /// What a step may move a point by, over its distance from the bone; as many steps at most.
 const CAPS: [f32; 8] = [0.25, 0.25, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05];
 /// How far beyond its first guess a step may go, where caps cut the guess short.
@@ -211,7 +211,7 @@ fn choose(state: &mut VolumeState, whole: f64) -> bool {
     let VolumeState { regions, scales, active, touched, target, .. } = state;
     for (r, region) in regions.iter().enumerate() {
         let missing = target.volumes[r] - region.volume;
-        let exact = EXACT * target.volumes[r].abs().max(0.1 * whole);
+        let exact = EXACT * target.volumes[r].abs().max(0.05 * whole);
         // V(x + s w A) = V + s gram / 6 + ...
         let scale = (6.0 * missing / region.gram) as f32;
         active[r] = missing.abs() > exact && region.gram > 0.0 && scale.is_finite();
