@@ -5,7 +5,7 @@ use crate::load;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pliant::body::Fineness;
-use pliant::method::{NAMES, Preset};
+use pliant::method::{NAMES, Preset, Skinning};
 use pliant::rig::weights::WeightKind;
 use pliant::{simd, zoo};
 use std::path::PathBuf;
@@ -188,12 +188,44 @@ pub(crate) struct SettingsArgs {
     /// Tissue of the whole body; regions of --config still count.
     #[arg(long, value_enum, value_name = "TISSUE")]
     pub(crate) preset: Option<PresetArg>,
+    /// What skins under the methods volume and position (default: as --config says, else lbs).
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub(crate) skinning: Option<SkinningArg>,
+    /// Part skin that has passed through itself at bent joints, or into another limb (default: with volume alone).
+    #[arg(long, value_name = "on|off", value_parser = on_or_off, num_args = 0..=1, default_missing_value = "on")]
+    pub(crate) overlap: Option<bool>,
     /// Metres that one unit of the character is long (default: 1; of OBJ and BVH what makes a human body 1.7 m tall).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = |t: &str| number(t, 1e-6, 1e6))]
     pub(crate) metres_per_unit: Option<f64>,
     /// Method strain: gravity is on, and the rest shape is what it has made of the flesh.
     #[arg(long)]
     pub(crate) settled: bool,
+}
+
+/// How bones move what has weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SkinningArg {
+    /// Linear blend skinning.
+    Lbs,
+    /// Dual quaternion skinning.
+    Dqs,
+}
+
+impl From<SkinningArg> for Skinning {
+    fn from(skinning: SkinningArg) -> Self {
+        match skinning {
+            SkinningArg::Lbs => Self::Lbs,
+            SkinningArg::Dqs => Self::Dqs,
+        }
+    }
+}
+
+fn on_or_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("'on' or 'off' is needed".to_owned()),
+    }
 }
 
 /// Tissues that people know.

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 const DEFAULT_METHOD: &str = "lbs";
 
 /// Methods that nothing weighs in.
-const RIGID: [&str; 3] = ["lbs", "dqs", "smooth"];
+const RIGID: [&str; 4] = ["lbs", "dqs", "smooth", "volume"];
 
 /// How tall people are, in metres.
 const BODY_HEIGHT: f64 = 1.7;
@@ -62,6 +62,8 @@ impl Wishes {
         let mut settings = file.as_ref().map_or_else(Settings::default, |(_, file)| file.settings.clone());
         settings.preset = args.preset.map(Into::into).or(settings.preset);
         settings.method = args.method.clone().or(settings.method);
+        settings.skinning = args.skinning.map_or(settings.skinning, Into::into);
+        settings.overlap = args.overlap.or(settings.overlap);
         settings.strain.settled |= args.settled;
         let metres = &mut settings.simulation.metres_per_unit;
         *metres = args.metres_per_unit.or(*metres);
@@ -118,7 +120,8 @@ impl Wishes {
     /// can list them.
     fn painted(&self, mut input: Input) -> Result<Input> {
         let regions = self.settings.regions.iter().filter_map(|r| wanted(&r.on));
-        let wanted: Vec<&str> = regions.chain(self.settings.smooth.painted()).collect();
+        let methods = self.settings.smooth.painted().chain(self.settings.volume.painted.as_deref());
+        let wanted: Vec<&str> = regions.chain(methods).collect();
         let there: Vec<&str> = input.character.paint().iter().map(|p| &p.name[..]).collect();
         let missing = wanted.iter().any(|w| !there.contains(w) && !input.paintable.iter().any(|p| p == w));
         let fetched = input

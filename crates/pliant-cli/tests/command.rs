@@ -385,7 +385,8 @@ fn bench_prints_scalar_beside_the_real_path() {
     assert_eq!(of("tets"), 3, "samples");
     assert_eq!(of("position"), 1, "bars");
     assert_eq!(of("strain"), 2, "bars, without frames and with");
-    assert_eq!(rows.len(), 12);
+    assert_eq!(of("volume"), 3, "skinning, with volume, and with overlaps parted");
+    assert_eq!(rows.len(), 15);
     for row in rows {
         for key in [
             "method",

@@ -5,6 +5,7 @@ mod solve;
 mod strain;
 mod strain_table;
 mod table;
+mod volume;
 
 use crate::Outcome;
 use crate::args::{BenchArgs, Common};
@@ -160,6 +161,9 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
         bench.skinnings(vertices)?;
         if bench.is_asked(SMOOTH) {
             bench.smooth(vertices)?;
+        }
+        if bench.is_asked(volume::NAME) {
+            bench.volume(vertices)?;
         }
         if bench.is_asked(EMBED) {
             bench.embed(vertices)?;

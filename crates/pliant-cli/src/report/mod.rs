@@ -36,6 +36,8 @@ pub(crate) struct Report {
     pub(crate) volume_error_percent: Option<MaxMean>,
     pub(crate) tet_volume_error_percent: Option<MaxMean>,
     pub(crate) volume_error_before_overlap_percent: Option<MaxMean>,
+    /// Most vertices that the repair of overlaps has moved in a frame.
+    pub(crate) overlap_vertices_max: Option<usize>,
     pub(crate) volume_source: Option<&'static str>,
     pub(crate) inverted_tets_max: Option<usize>,
     pub(crate) min_det_f: Option<f64>,
@@ -75,6 +77,7 @@ pub(crate) struct Frame {
     pub(crate) volume_error_percent: Option<f64>,
     pub(crate) tet_volume_error_percent: Option<f64>,
     pub(crate) volume_error_before_overlap_percent: Option<f64>,
+    pub(crate) overlap_vertices: Option<usize>,
     pub(crate) inverted_tets: Option<usize>,
     pub(crate) min_det_f: Option<f64>,
     pub(crate) edge_stretch: Option<Stretch>,
@@ -212,6 +215,7 @@ impl Report {
             volume_error_percent: m.volume_error_percent,
             tet_volume_error_percent: m.tet_volume_error_percent,
             volume_error_before_overlap_percent: m.volume_error_before_overlap_percent,
+            overlap_vertices: m.overlap_vertices,
             inverted_tets: m.inverted_tets,
             min_det_f: m.min_det_f,
             edge_stretch: m.edge_stretch.map(Into::into),
@@ -248,6 +252,7 @@ impl Report {
             volume_error_percent: summary.volume_error_percent.map(Into::into),
             tet_volume_error_percent: summary.tet_volume_error_percent.map(Into::into),
             volume_error_before_overlap_percent: summary.volume_error_before_overlap_percent.map(Into::into),
+            overlap_vertices_max: summary.overlap_vertices_max,
             volume_source: summary.volume_source.map(|s| match s {
                 VolumeSource::Skin => "skin",
                 VolumeSource::Tets => "tets",

@@ -29,6 +29,7 @@ fn sample() -> Report {
         volume_error_percent: Some(measure::MaxMean { max: 6.4, mean: 3.2 }),
         tet_volume_error_percent: None,
         volume_error_before_overlap_percent: None,
+        overlap_vertices_max: None,
         volume_source: Some(VolumeSource::Skin),
         inverted_tets_max: None,
         min_det_f: None,

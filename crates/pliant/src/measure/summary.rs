@@ -64,7 +64,7 @@ pub struct Crossings {
     pub capped: bool,
 }
 
-/// One frame. What does not apply is `None`. The last three are for whoever knows them to fill in.
+/// One frame. What does not apply is `None`. The last ones are for whoever knows them to fill in.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FrameMeasures {
     /// Vertices with no finite position; where there are any nothing else is measured.
@@ -95,6 +95,8 @@ pub struct FrameMeasures {
     pub tet_kinetic_energy: Option<f64>,
     /// Of the skin, before overlaps were repaired.
     pub volume_error_before_overlap_percent: Option<f64>,
+    /// Vertices that the repair of overlaps has moved.
+    pub overlap_vertices: Option<usize>,
     /// Mean constraint residual.
     pub residual: Option<f64>,
     /// Nodes that were held at their skinned places.
@@ -189,6 +191,8 @@ pub struct Summary {
     pub tet_volume_error_percent: Option<MaxMean>,
     /// Of the skin, before overlaps were repaired.
     pub volume_error_before_overlap_percent: Option<MaxMean>,
+    /// Most vertices that the repair of overlaps has moved in a frame.
+    pub overlap_vertices_max: Option<usize>,
     /// Where volume was measured.
     pub volume_source: Option<VolumeSource>,
     /// Most tets inside out in a frame.
@@ -259,6 +263,7 @@ impl Summary {
             volume_error_before_overlap_percent: max_mean(values(&frames, |f| {
                 f.volume_error_before_overlap_percent
             })),
+            overlap_vertices_max: values(&frames, |f| f.overlap_vertices).max(),
             volume_source,
             tet_volume_error_percent: tets,
             inverted_tets_max: values(&frames, |f| f.inverted_tets).max(),

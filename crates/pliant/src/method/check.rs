@@ -4,7 +4,8 @@ use super::NAMES;
 use super::names::{listed, nearest, quoted};
 use super::settings::limits::{self, Limits};
 use super::settings::{
-    BodySettings, Fibre, Place, PositionSettings, Region, Settings, SimulationSettings, StrainSettings,
+    BodySettings, CorrectionMap, Fibre, Place, PositionSettings, Region, Settings, SimulationSettings,
+    StrainSettings, VolumeSettings,
 };
 use std::fmt::Display;
 use thiserror::Error;
@@ -60,6 +61,7 @@ impl Settings {
         self.body.check().map_err(|e| e.under("body"))?;
         self.simulation.check().map_err(|e| e.under("simulation"))?;
         self.smooth.check().map_err(|e| e.under("smooth"))?;
+        self.volume.check().map_err(|e| e.under("volume"))?;
         self.position.check().map_err(|e| e.under("position"))?;
         self.strain.check().map_err(|e| e.under("strain"))?;
         let count = self.regions.len();
@@ -104,6 +106,27 @@ impl SimulationSettings {
         optional("metres_per_unit", self.metres_per_unit, limits::UNIT)?;
         within("teleport", self.teleport, limits::TELEPORT)?;
         within("substeps", self.substeps, limits::SUBSTEPS)
+    }
+}
+
+impl VolumeSettings {
+    fn check(&self) -> Checked {
+        within("alpha", self.alpha, limits::POWER)?;
+        within("beta", self.beta, limits::POWER)?;
+        within("smoothing", self.smoothing, limits::SMOOTHINGS)?;
+        match &self.painted {
+            Some(name) => named("painted", name)?,
+            None if self.map == CorrectionMap::Painted => {
+                return Err(SettingsError::new(
+                    "map",
+                    "nothing is painted",
+                    "name an attribute as 'painted'",
+                ));
+            }
+            None => {}
+        }
+        self.merged.iter().flatten().try_for_each(|joint| named("merged", joint))?;
+        self.excluded.iter().try_for_each(|joint| named("excluded", joint))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Dual quaternion skinning with scale in two phases: no collapse under twist, a bulge under bend.
 
-use super::{Deformer, PrepareError, Setup, Skinned};
+use super::{Deformer, PrepareError, Setup, volume};
 use crate::asset::Character;
-use crate::skin::{Blend, Skinner};
+use crate::skin::Blend;
 
 pub(super) const NAME: &str = "dqs";
 
@@ -10,6 +10,5 @@ pub(super) fn prepare<'c>(
     character: &'c Character,
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    let skinner = Skinner::new(Blend::DualQuaternion, character.surface(), character.weights(), setup.path)?;
-    Ok(Box::new(Skinned { character, skinner, warnings: Vec::new() }))
+    volume::skinned(character, &setup, Blend::DualQuaternion, false)
 }

@@ -11,13 +11,14 @@ mod regions;
 mod settings;
 mod smooth;
 mod strain;
+mod volume;
 
 pub use check::SettingsError;
 pub use names::nearest;
 pub use regions::{SOFTNESS, Tissue};
 pub use settings::{
-    BodySettings, Damping, Fibre, Model, Place, PositionSettings, Prediction, Preset, Region, Settings,
-    SimulationSettings, StrainOrder, StrainSettings,
+    BodySettings, CorrectionMap, Damping, Direction, Fibre, Model, Place, PositionSettings, Prediction,
+    Preset, Region, Settings, SimulationSettings, Skinning, StrainOrder, StrainSettings, VolumeSettings,
 };
 pub use smooth::{SmoothJoint, SmoothSettings, SmoothWeights};
 
@@ -35,10 +36,11 @@ type Entry =
     (&'static str, for<'c> fn(&'c Character, Setup<'_>) -> Result<Box<dyn Deformer + 'c>, PrepareError>);
 
 /// Every method there is, in the order in which help lists them.
-const METHODS: [Entry; 5] = [
+const METHODS: [Entry; 6] = [
     (lbs::NAME, lbs::prepare),
     (dqs::NAME, dqs::prepare),
     (smooth::NAME, smooth::prepare),
+    (volume::NAME, volume::prepare),
     (position::NAME, position::prepare),
     (strain::NAME, strain::prepare),
 ];
@@ -209,12 +211,19 @@ pub struct Health {
     pub residual: Option<f32>,
     /// Nodes that had to be held at their skinned places, because nothing finite could be found for them.
     pub held: usize,
+    /// Volume that was missing (or too much) before overlaps were repaired, over the volume there should be.
+    pub off_before_overlap: Option<f64>,
+    /// The same of the skin as it is, where the method keeps its volume.
+    pub off: Option<f64>,
+    /// Vertices that the repair of overlaps has moved.
+    pub parted: Option<usize>,
 }
 
 /// A method that is skinning alone.
 struct Skinned<'c> {
     character: &'c Character,
     skinner: Skinner<'c>,
+    repairs: volume::Repairs,
     warnings: Vec<String>,
 }
 
@@ -224,6 +233,7 @@ impl Deformer for Skinned<'_> {
         Box::new(SkinnedInstance {
             prepared: self,
             state: self.skinner.state(),
+            repairs: self.repairs.state(),
             pose: Pose::rest(self.character),
             matrices,
         })
@@ -237,6 +247,7 @@ impl Deformer for Skinned<'_> {
 struct SkinnedInstance<'p> {
     prepared: &'p Skinned<'p>,
     state: State,
+    repairs: volume::RepairState,
     pose: Pose,
     matrices: Vec<SkinMatrix>,
 }
@@ -258,6 +269,6 @@ impl Instance for SkinnedInstance<'_> {
         out.normals.resize(count, Vec3::Y);
         skinner.positions_and_normals(&self.matrices, &mut self.state, &mut out.positions, &mut out.normals);
         finished(Stage::Skin);
-        Health::default()
+        self.prepared.repairs.run(&self.pose, &self.matrices, &mut self.repairs, out, finished)
     }
 }

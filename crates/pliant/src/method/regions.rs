@@ -92,12 +92,13 @@ impl Region {
 }
 
 impl Settings {
-    /// Whether the character has the joints and painted attributes that are named.
+    /// Whether the character has the joints and painted attributes that regions and methods name.
     pub fn check_on(&self, character: &Character) -> Result<(), SettingsError> {
         let check =
             |region: &Region| Found::new(&region.on, character).map(|_| ()).map_err(|e| e.under("on"));
-        self.smooth.options(character).map_err(|e| e.under("smooth"))?;
-        self.each_region(check).map(|_: Vec<()>| ())
+        self.each_region(check).map(|_: Vec<()>| ())?;
+        self.smooth.options(character).map(|_| ()).map_err(|e| e.under("smooth"))?;
+        self.volume.options(character).map(|_| ()).map_err(|e| e.under("volume"))
     }
 
     /// How much of each vertex of the skin each region takes: see [`Region::choice`].

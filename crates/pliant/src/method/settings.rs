@@ -41,6 +41,9 @@ pub(super) mod limits {
     pub(crate) const LENGTH: Limits<f64> = (1e-9, 1e12);
     pub(crate) const FALLOFF: Limits<f64> = (0.0, 1e12);
     pub(crate) const COORDINATE: Limits<f64> = (-1e12, 1e12);
+    /// Powers of the correction map.
+    pub(crate) const POWER: Limits<f64> = (0.0, 8.0);
+    pub(crate) const SMOOTHINGS: Limits<u32> = (0, 200);
 }
 
 /// Everything that can be set.
@@ -62,6 +65,13 @@ pub struct Settings {
     pub simulation: SimulationSettings,
     /// The method `smooth`.
     pub smooth: SmoothSettings,
+    /// What skins the character under `volume`, and the nodes of the body under `position`.
+    pub skinning: Skinning,
+    /// Whether skin that has passed through itself at bent joints, or into another limb, is parted after `lbs`, `dqs` and
+    /// `volume` (default: after `volume` alone).
+    pub overlap: Option<bool>,
+    /// The method `volume`.
+    pub volume: VolumeSettings,
     /// The method `position`.
     pub position: PositionSettings,
     /// The method `strain`.
@@ -85,6 +95,9 @@ impl Default for Settings {
             body: BodySettings::default(),
             simulation: SimulationSettings::default(),
             smooth: SmoothSettings::default(),
+            skinning: Skinning::Lbs,
+            overlap: None,
+            volume: VolumeSettings::default(),
             position: PositionSettings::default(),
             strain: StrainSettings::default(),
             regions: Vec::new(),
@@ -167,6 +180,86 @@ pub enum Model {
     Stiffness,
     /// Physical units, whatever the step and the iterations (XPBD).
     Compliance,
+}
+
+/// How bones move what has weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Skinning {
+    /// Linear blend skinning.
+    #[default]
+    Lbs,
+    /// Dual quaternion skinning.
+    Dqs,
+}
+
+/// The method `volume`. Joints are named, or `#N` for the Nth of the skeleton, from 0 on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct VolumeSettings {
+    /// Which skin gives way.
+    pub map: CorrectionMap,
+    /// Power of the share of weight that a point's first bone has not got: higher, and only the joint itself gives way.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::POWER.0, max = limits::POWER.1)))]
+    pub alpha: f64,
+    /// Power of the distance from the bone, with the map `organic`.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::POWER.0, max = limits::POWER.1)))]
+    pub beta: f64,
+    /// Half-steps of smoothing of the map over the skin.
+    #[cfg_attr(feature = "schema", schemars(range(min = limits::SMOOTHINGS.0, max = limits::SMOOTHINGS.1)))]
+    pub smoothing: u32,
+    /// Which way skin goes.
+    pub direction: Direction,
+    /// A painted attribute that the map is multiplied by: `_SOFTNESS`, another of one number whose name starts with `_`, or
+    /// a colour channel such as `COLOR_0.r`.
+    pub painted: Option<String>,
+    /// Joints that count as one, in groups: nothing is corrected between them.
+    pub merged: Vec<Vec<String>>,
+    /// Joints at which nothing is corrected.
+    pub excluded: Vec<String>,
+}
+
+impl Default for VolumeSettings {
+    fn default() -> Self {
+        Self {
+            map: CorrectionMap::Organic,
+            alpha: 0.5,
+            beta: 2.0,
+            smoothing: 8,
+            direction: Direction::Normals,
+            painted: None,
+            merged: Vec::new(),
+            excluded: Vec::new(),
+        }
+    }
+}
+
+/// Which skin gives way when volume is corrected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CorrectionMap {
+    /// Skin that several bones move, alike all around the joint.
+    Rubber,
+    /// The same, and more the farther it is from the bone: where there is more flesh.
+    #[default]
+    Organic,
+    /// What is `painted`, alone.
+    Painted,
+}
+
+/// Which way skin goes when volume is corrected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Along its normals.
+    #[default]
+    Normals,
+    /// Away from the nearest point of its bone.
+    AwayFromBone,
 }
 
 /// The method `position`.

@@ -7,7 +7,9 @@ mod bench;
 mod dispatch;
 mod influences;
 mod kernel;
+pub(crate) mod mesh;
 mod morph;
+pub mod overlap;
 mod pack;
 mod plain;
 mod rigid;
@@ -15,6 +17,7 @@ mod signs;
 pub mod smooth;
 #[cfg(test)]
 mod tests;
+pub mod volume;
 
 pub use bench::{bench_pose, bench_rig};
 pub(crate) use plain::linear_blend;

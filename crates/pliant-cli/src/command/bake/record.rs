@@ -76,6 +76,9 @@ impl<'a> Record<'a> {
                 let measures = recorder.frame(time, pose, &shape.positions, nodes);
                 measures.residual = health.residual.map(f64::from);
                 measures.held = health.held;
+                measures.volume_error_before_overlap_percent =
+                    health.off_before_overlap.map(|off| 100.0 * off.abs());
+                measures.overlap_vertices = health.parted;
                 let stretch = measures.edge_stretch.map_or(0.0, |s| s.max);
                 let inverted = measures.inverted_tets;
                 self.ms.push(ms);

@@ -13,6 +13,7 @@ pub(super) use rig::NodeRig;
 pub(super) use state::{CHUNK, Run};
 pub(super) use tissue::NodeTissue;
 
+use super::volume::Repairs;
 use super::{Deformer, Health, Instance, Model, PrepareError, Settings, Setup, Shape, Skinned, Stage};
 use crate::asset::{Character, Surface, Weights};
 use crate::body::{Body, BodyError, EmbeddedSkin, Fineness, Node, OnSkin, topology};
@@ -102,7 +103,7 @@ pub(super) struct Flesh<'c> {
     regions: Vec<NodeRegion>,
     skinner: Skinner<'c>,
     skin: EmbeddedSkin,
-    /// Linear blending of the nodes.
+    /// Skinning of the nodes.
     points: Skinner<'static>,
     /// Vertices that keep their linear detail whatever the joints do: those of shells without flesh, and of morphs.
     details: Vec<bool>,
@@ -123,10 +124,11 @@ struct Prepared<'c, P> {
 pub(super) fn prepare<'c, P: Physics + 'c>(
     character: &'c Character,
     setup: Setup<'_>,
+    blend: Blend,
     density: f64,
     physics: impl FnOnce(&Flesh<'c>, &mut Vec<String>) -> Result<P, PrepareError>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    let skinner = Skinner::new(Blend::Linear, character.surface(), character.weights(), setup.path)?;
+    let skinner = Skinner::new(blend, character.surface(), character.weights(), setup.path)?;
     let rest = character.rest_positions();
     let triangles = character.surface().triangles();
     let given = &setup.settings.body;
@@ -140,7 +142,12 @@ pub(super) fn prepare<'c, P: Physics + 'c>(
                 Err(BodyError::NoVolume { why }) => {
                     let what =
                         format!("the skin encloses no volume ({why}): it is skinned linearly, without flesh");
-                    return Ok(Box::new(Skinned { character, skinner, warnings: vec![what] }));
+                    return Ok(Box::new(Skinned {
+                        character,
+                        skinner,
+                        repairs: Repairs::default(),
+                        warnings: vec![what],
+                    }));
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -168,7 +175,7 @@ impl<'c> Flesh<'c> {
         let distances: Vec<f32> = rig.bounds.iter().map(|b| b.distance).collect();
         let regions = NodeRegion::all(&settings, character, &body, &on_skin, &distances)?;
         let skin = EmbeddedSkin::new(body.tets(), body.embedding(), character.surface().normals(), path)?;
-        let points = node_skinner(Blend::Linear, character, &body, &rig, path)?;
+        let points = node_skinner(skinner.blend(), character, &body, &rig, path)?;
         let neighbours = topology::neighbours(body.tets());
         let tets_of_node = topology::Lists::group(body.tets().positions().len(), body.tets().tets());
         let metres_per_unit = settings.simulation.metres_per_unit.unwrap_or(1.0);

@@ -91,7 +91,7 @@ impl<P: Physics> State<'_, P> {
         self.posed = posed;
         finished(Stage::Embed);
         let residual = self.physics.residual(&self.run.nodes, &mut self.own);
-        Health { residual: Some(residual), held: self.held }
+        Health { residual: Some(residual), held: self.held, ..Health::default() }
     }
 
     /// The nodes at a moment between the last two ticks: both carried to it by the bones, then blended. A straight way

@@ -12,6 +12,7 @@ use crate::asset::Character;
 use crate::body::Node;
 use crate::parallel;
 use crate::rig::{Motion, SkinMatrix};
+use crate::skin::Blend;
 use crate::solver::{Check, Effort, Order, StrainSolver, StrainState};
 use fibres::Fibres;
 use glam::{Quat, Vec3};
@@ -32,7 +33,7 @@ pub(super) fn prepare<'c>(
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
     let density = setup.settings.strain.density;
-    flesh::prepare(character, setup, density, Strain::new)
+    flesh::prepare(character, setup, Blend::Linear, density, Strain::new)
 }
 
 /// What all copies share.

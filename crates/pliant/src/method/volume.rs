@@ -1,0 +1,155 @@
+//! Skinning whose volume is kept exactly, joint by joint; and the repairs that follow any skinning.
+
+use super::check::SettingsError;
+use super::regions::{Joints, no_joint};
+use super::{
+    CorrectionMap, Deformer, Direction, Health, PrepareError, Setup, Shape, Skinned, Skinning, Stage,
+    VolumeSettings,
+};
+use crate::asset::Character;
+use crate::rig::{Pose, SkinMatrix};
+use crate::skin::overlap::{Overlap, OverlapState};
+use crate::skin::volume::{Contact, Map, Options, Volume, VolumeState};
+use crate::skin::{Blend, Skinner};
+
+pub(super) const NAME: &str = "volume";
+
+pub(super) fn prepare<'c>(
+    character: &'c Character,
+    setup: Setup<'_>,
+) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
+    skinned(character, &setup, setup.settings.skinning.blend(), true)
+}
+
+/// A skinning with the repairs that are asked for.
+pub(super) fn skinned<'c>(
+    character: &'c Character,
+    setup: &Setup<'_>,
+    blend: Blend,
+    keeps_volume: bool,
+) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
+    let skinner = Skinner::new(blend, character.surface(), character.weights(), setup.path)?;
+    let repairs = Repairs::new(character, setup, keeps_volume)?;
+    let warnings = repairs.volume.as_ref().map_or(Vec::new(), |v| v.warnings().to_vec());
+    Ok(Box::new(Skinned { character, skinner, repairs, warnings }))
+}
+
+impl Skinning {
+    pub(super) fn blend(self) -> Blend {
+        match self {
+            Self::Lbs => Blend::Linear,
+            Self::Dqs => Blend::DualQuaternion,
+        }
+    }
+}
+
+impl VolumeSettings {
+    /// Names looked up.
+    pub(super) fn options<'c>(&self, character: &'c Character) -> Result<Options<'c>, SettingsError> {
+        let mut options = Options::new(character);
+        options.map = match self.map {
+            CorrectionMap::Rubber => Map::Rubber,
+            CorrectionMap::Organic => Map::Organic,
+            CorrectionMap::Painted => Map::Painted,
+        };
+        (options.alpha, options.beta, options.smoothing) = (self.alpha, self.beta, self.smoothing);
+        options.away = self.direction == Direction::AwayFromBone;
+        if let Some(name) = &self.painted {
+            let paint = character.paint();
+            let names = paint.iter().map(|p| &p.name[..]);
+            let missing = || SettingsError::unknown("painted", "painted attribute", name, names);
+            let painted = paint.iter().find(|p| p.name == *name).ok_or_else(missing)?;
+            options.painted = Some(&painted.values);
+        }
+        let joints = Joints::of(character.skeleton());
+        let slots_of = |key: &str, name: &String| -> Result<Vec<usize>, SettingsError> {
+            let found = joints.find(name).ok_or_else(|| no_joint(key, name, character.skeleton()))?;
+            let slots = character.slots().iter().enumerate();
+            Ok(slots.filter(|(_, s)| found.contains(&s.joint)).map(|(slot, _)| slot).collect())
+        };
+        for group in &self.merged {
+            let mut slots = Vec::new();
+            for name in group {
+                slots.extend(slots_of("merged", name)?);
+            }
+            let numbers: Vec<u16> = slots.iter().map(|&s| options.joint_of_slot[s]).collect();
+            let Some(&first) = numbers.iter().min() else { continue };
+            let merge = options.joint_of_slot.iter_mut().filter(|j| numbers.contains(j));
+            merge.for_each(|joint| *joint = first);
+        }
+        for name in &self.excluded {
+            slots_of("excluded", name)?.into_iter().for_each(|slot| options.left_out[slot] = true);
+        }
+        Ok(options)
+    }
+}
+
+/// What follows a skinning.
+#[derive(Default)]
+pub(super) struct Repairs {
+    overlap: Option<Overlap>,
+    volume: Option<Volume>,
+}
+
+/// What each copy needs for it.
+pub(super) struct RepairState {
+    overlap: Option<OverlapState>,
+    volume: Option<VolumeState>,
+}
+
+impl Repairs {
+    fn new(character: &Character, setup: &Setup<'_>, keeps_volume: bool) -> Result<Self, PrepareError> {
+        let parts = setup.settings.overlap.unwrap_or(keeps_volume);
+        let overlap = parts.then(|| Overlap::new(character));
+        let volume = if keeps_volume {
+            let mut options = setup.settings.volume.options(character).map_err(|e| e.under("volume"))?;
+            options.gives = overlap.as_ref().map_or(Vec::new(), Overlap::reach);
+            Some(Volume::new(character, &options, setup.path)?)
+        } else {
+            None
+        };
+        Ok(Self { overlap, volume })
+    }
+
+    pub(super) fn state(&self) -> RepairState {
+        RepairState {
+            overlap: self.overlap.as_ref().map(Overlap::state),
+            volume: self.volume.as_ref().map(Volume::state),
+        }
+    }
+
+    /// Repairs a skinned shape.
+    pub(super) fn run(
+        &self,
+        pose: &Pose,
+        matrices: &[SkinMatrix],
+        state: &mut RepairState,
+        out: &mut Shape,
+        finished: &mut dyn FnMut(Stage),
+    ) -> Health {
+        let mut health = Health::default();
+        let Shape { positions, normals } = out;
+        let RepairState { overlap: parting, volume: keeping } = state;
+        let mut contacts: &[Contact] = &[];
+        if let (Some(overlap), Some(parting)) = (&self.overlap, parting) {
+            if let (Some(volume), Some(keeping)) = (&self.volume, &mut *keeping) {
+                health.off_before_overlap =
+                    Some(volume.off(matrices, &pose.morph_weights, keeping, positions));
+            }
+            health.parted = Some(overlap.part(matrices, parting, positions, normals));
+            contacts = parting.contacts();
+        }
+        if let (Some(volume), Some(keeping)) = (&self.volume, keeping) {
+            let corrected =
+                volume.correct(matrices, &pose.morph_weights, contacts, keeping, positions, normals);
+            health.off = Some(corrected.left);
+            if health.parted.is_none() {
+                health.off_before_overlap = Some(corrected.before);
+            }
+        }
+        if self.overlap.is_some() || self.volume.is_some() {
+            finished(Stage::Solve);
+        }
+        health
+    }
+}

@@ -1,0 +1,260 @@
+//! The passes of a correction, written once for all widths of register.
+#![cfg_attr(
+    not(any(test, target_arch = "x86_64")),
+    allow(dead_code, reason = "machines without wide registers use none of it")
+)]
+
+use super::pack::{BATCH, Pack, Run};
+use crate::rig::SkinMatrix;
+use crate::simd::vectors::{add, cross, dot, scale, sub};
+use crate::simd::{Lanes, gather_rows, load_rows, store_rows};
+
+/// A vector and one number that is not used: rows are read whole.
+pub(super) type Row = [f32; 4];
+
+/// What the areas of a run sum to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sums(pub [f64; 3]);
+
+impl Sums {
+    /// Each lane has its own sum, whatever the width: they are added in order.
+    pub(super) fn of(lanes: &[[f32; BATCH]; 3]) -> Self {
+        Self(lanes.map(|lanes| lanes.iter().map(|&x| f64::from(x)).sum()))
+    }
+}
+
+pub(super) struct AreaJob<'a> {
+    pub pack: &'a Pack,
+    /// Places, then apexes.
+    pub points: &'a [Row],
+    /// Per region, what its volume is measured from: the same in all passes of a frame.
+    pub origins: &'a [Row],
+    pub weights: &'a [f32],
+    pub moves: &'a [Row],
+    /// Which way points may go, where not along their normals.
+    pub away: Option<&'a [Row]>,
+}
+
+pub(super) struct StepJob<'a> {
+    /// Per region.
+    pub scales: &'a [f32],
+    pub areas: &'a [Row],
+    pub weights: &'a [f32],
+    pub caps: &'a [f32],
+    /// Times that.
+    pub cap: f32,
+    pub away: Option<&'a [Row]>,
+}
+
+pub(super) struct WeighJob<'a> {
+    /// For each batch the first of its rows of sixteen in `slots` and `shares`.
+    pub starts: &'a [u32],
+    /// As offsets in the matrices' numbers.
+    pub slots: &'a [u32],
+    pub shares: &'a [f32],
+    pub matrices: &'a [SkinMatrix],
+    pub rest: &'a [Row],
+    pub points: &'a [Row],
+    pub gammas: &'a [f32],
+    /// One over the distance at which a point is wholly active.
+    pub rates: &'a [f32],
+    /// Bones this near to each other have not moved.
+    pub still: f32,
+}
+
+pub(super) type Areas = unsafe fn(&AreaJob<'_>, &Run, &mut [Row]) -> Sums;
+pub(super) type Step = unsafe fn(&StepJob<'_>, &Run, &mut [Row], &mut [Row]) -> Sums;
+pub(super) type Turn = unsafe fn(&[Row], &[Row], &mut [Row]);
+pub(super) type Weigh = unsafe fn(&WeighJob<'_>, usize, &mut [f32]);
+
+/// Twice the vector area around each point, `A = sum (x_i - x) x (x_j - x)`, so that the volume's gradient is `A / 6`.
+/// Sums of `(x - origin) . A`, of `w g^2` with `g` what of `A` lies along the way that the point may go, and of `A . d`.
+///
+/// # Safety
+/// The instructions of `V` must be enabled; the job's arrays have a number for each place, and `areas` one row for each of
+/// the run's.
+#[inline(always)]
+pub(super) unsafe fn areas<V: Lanes>(job: &AreaJob<'_>, run: &Run, areas: &mut [Row]) -> Sums {
+    debug_assert_eq!(areas.len(), run.batches.len() * BATCH);
+    let mut lanes = [[0f32; BATCH]; 3];
+    let points = job.points.as_flattened().as_ptr();
+    let origin = job.origins[run.region as usize];
+    // SAFETY: the caller's promise; offsets are those of places and apexes.
+    unsafe {
+        let origin = [V::splat(origin[0]), V::splat(origin[1]), V::splat(origin[2])];
+        for first in (0..BATCH).step_by(V::WIDTH) {
+            let mut sums = [V::splat(0.0); 3];
+            for (k, batch) in run.batches.clone().enumerate() {
+                let place = batch * BATCH + first;
+                let [x, y, z, _] = load_rows::<V>(points.add(4 * place));
+                let x = [x, y, z];
+                let mut area = [V::splat(0.0); 3];
+                let rows = job.pack.starts[batch] as usize..job.pack.starts[batch + 1] as usize;
+                if !rows.is_empty() {
+                    // No closures in here: they would not have the instructions, and nothing would be inlined into them.
+                    let ring = job.pack.rings.as_ptr().add(first);
+                    let mut before = sub(neighbour(points, ring.add(rows.start * BATCH)), x);
+                    for r in rows.start + 1..rows.end {
+                        let next = sub(neighbour(points, ring.add(r * BATCH)), x);
+                        area = add(area, cross(before, next));
+                        before = next;
+                    }
+                }
+                let give = match job.away {
+                    Some(away) => {
+                        let [u, v, w, _] = load_rows::<V>(away.as_flattened().as_ptr().add(4 * place));
+                        let along = dot(area, [u, v, w]);
+                        along.mul(along)
+                    }
+                    None => dot(area, area),
+                };
+                let [u, v, w, _] = load_rows::<V>(job.moves.as_flattened().as_ptr().add(4 * place));
+                sums[0] = sums[0].add(dot(sub(x, origin), area));
+                sums[1] = sums[1].add(V::load(job.weights.as_ptr().add(place)).mul(give));
+                sums[2] = sums[2].add(dot(area, [u, v, w]));
+                let to = areas.as_flattened_mut().as_mut_ptr().add(4 * (k * BATCH + first));
+                store_rows([area[0], area[1], area[2], V::splat(0.0)], to, 4);
+            }
+            sums[0].store(lanes[0].as_mut_ptr().add(first));
+            sums[1].store(lanes[1].as_mut_ptr().add(first));
+            sums[2].store(lanes[2].as_mut_ptr().add(first));
+        }
+    }
+    Sums::of(&lanes)
+}
+
+/// Points by their offsets.
+#[inline(always)]
+unsafe fn neighbour<V: Lanes>(points: *const f32, offsets: *const u32) -> [V; 3] {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        let [x, y, z, _] = gather_rows::<V>(points, offsets);
+        [x, y, z]
+    }
+}
+
+/// A row of matrices by their offsets, times points.
+#[inline(always)]
+unsafe fn number<V: Lanes>(row: *const f32, offsets: *const u32, [x, y, z]: [V; 3]) -> V {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        let [a, b, c, d] = gather_rows::<V>(row, offsets);
+        a.mul(x).add(b.mul(y)).add(c.mul(z)).add(d)
+    }
+}
+
+/// How normals turn: the unit vectors of `areas`, less those of `before`. Nothing where either has no length.
+///
+/// # Safety
+/// As [`areas`]; all have a row for each place of the run.
+#[inline(always)]
+pub(super) unsafe fn turn<V: Lanes>(before: &[Row], areas: &[Row], turns: &mut [Row]) {
+    debug_assert!(
+        before.len() == turns.len() && areas.len() == turns.len() && turns.len().is_multiple_of(BATCH)
+    );
+    // SAFETY: the caller's promise.
+    unsafe {
+        for first in (0..turns.len()).step_by(V::WIDTH) {
+            let [a, b, c, _] = load_rows::<V>(before.as_flattened().as_ptr().add(4 * first));
+            let [u, v, w, _] = load_rows::<V>(areas.as_flattened().as_ptr().add(4 * first));
+            let (was, now) = ([a, b, c], [u, v, w]);
+            let (zero, one) = (V::splat(0.0), V::splat(1.0));
+            let (one_was, one_now) = (one.div(dot(was, was).sqrt()), one.div(dot(now, now).sqrt()));
+            let [x, y, z] = sub(scale(now, one_now), scale(was, one_was));
+            // Of no length, not a number: neither is larger than anything.
+            let (some_x, some_y, some_z) = (x.mul(x).ge(zero), y.mul(y).ge(zero), z.mul(z).ge(zero));
+            let rows =
+                [V::select(some_x, x, zero), V::select(some_y, y, zero), V::select(some_z, z, zero), zero];
+            store_rows(rows, turns.as_flattened_mut().as_mut_ptr().add(4 * first), 4);
+        }
+    }
+}
+
+/// Moves points by `d = s w A` (or what of that lies along their way), none by more than its cap; the sum of `A . d`.
+///
+/// # Safety
+/// As [`areas`]; `points` and `moves` have a row for each place of the run.
+#[inline(always)]
+pub(super) unsafe fn step<V: Lanes>(
+    job: &StepJob<'_>,
+    run: &Run,
+    points: &mut [Row],
+    moves: &mut [Row],
+) -> Sums {
+    debug_assert!(points.len() == run.batches.len() * BATCH && moves.len() == points.len());
+    let mut lanes = [[0f32; BATCH]; 3];
+    // SAFETY: the caller's promise.
+    unsafe {
+        let [factor, cap_factor] = [V::splat(job.scales[run.region as usize]), V::splat(job.cap)];
+        for first in (0..BATCH).step_by(V::WIDTH) {
+            let mut sum = V::splat(0.0);
+            for (k, batch) in run.batches.clone().enumerate() {
+                let place = batch * BATCH + first;
+                let [a, b, c, _] = load_rows::<V>(job.areas.as_flattened().as_ptr().add(4 * place));
+                let area = [a, b, c];
+                let way = match job.away {
+                    Some(away) => {
+                        let [u, v, w, _] = load_rows::<V>(away.as_flattened().as_ptr().add(4 * place));
+                        scale([u, v, w], dot(area, [u, v, w]))
+                    }
+                    None => area,
+                };
+                let moved = scale(way, factor.mul(V::load(job.weights.as_ptr().add(place))));
+                let square = dot(moved, moved);
+                let cap = V::load(job.caps.as_ptr().add(place)).mul(cap_factor);
+                let shorter = scale(moved, cap.div(square.sqrt()));
+                let within = cap.mul(cap).ge(square);
+                let moved = [
+                    V::select(within, moved[0], shorter[0]),
+                    V::select(within, moved[1], shorter[1]),
+                    V::select(within, moved[2], shorter[2]),
+                ];
+                let own = 4 * (k * BATCH + first);
+                let to = points.as_flattened_mut().as_mut_ptr().add(own);
+                let [x, y, z, _] = load_rows::<V>(to);
+                let [x, y, z] = add([x, y, z], moved);
+                store_rows([x, y, z, V::splat(0.0)], to, 4);
+                let to = moves.as_flattened_mut().as_mut_ptr().add(own);
+                store_rows([moved[0], moved[1], moved[2], V::splat(0.0)], to, 4);
+                sum = sum.add(dot(area, moved));
+            }
+            sum.store(lanes[0].as_mut_ptr().add(first));
+        }
+    }
+    Sums::of(&lanes)
+}
+
+/// How much each point of a batch takes: the map times `min(1, s/s0)`, `s = sum_j w_j |S_j v - v'|`.
+///
+/// # Safety
+/// As [`areas`]; `weights` are the batch's sixteen, slots are offsets of matrices.
+#[inline(always)]
+pub(super) unsafe fn weigh<V: Lanes>(job: &WeighJob<'_>, batch: usize, weights: &mut [f32]) {
+    debug_assert_eq!(weights.len(), BATCH);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let matrices = job.matrices.as_flattened().as_flattened().as_ptr();
+        let (zero, one) = (V::splat(0.0), V::splat(1.0));
+        for first in (0..BATCH).step_by(V::WIDTH) {
+            let place = batch * BATCH + first;
+            let [x, y, z, _] = load_rows::<V>(job.rest.as_flattened().as_ptr().add(4 * place));
+            let [u, v, w, _] = load_rows::<V>(job.points.as_flattened().as_ptr().add(4 * place));
+            let mut apart = zero;
+            for r in job.starts[batch] as usize..job.starts[batch + 1] as usize {
+                let slots = job.slots.as_ptr().add(r * BATCH + first);
+                let place = [
+                    number(matrices, slots, [x, y, z]),
+                    number(matrices.add(4), slots, [x, y, z]),
+                    number(matrices.add(8), slots, [x, y, z]),
+                ];
+                let off = sub(place, [u, v, w]);
+                let share = V::load(job.shares.as_ptr().add(r * BATCH + first));
+                apart = apart.add(share.mul(dot(off, off).sqrt()));
+            }
+            let active = apart.sub(V::splat(job.still)).mul(V::load(job.rates.as_ptr().add(place)));
+            let active = V::select(active.ge(zero), active, zero);
+            let active = V::select(one.ge(active), active, one);
+            V::load(job.gammas.as_ptr().add(place)).mul(active).store(weights.as_mut_ptr().add(first));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The correction map: how much of a region's correction each point takes.
+
+use super::Options;
+use super::regions::Regions;
+use crate::skin::mesh::{Mesh, OnBone};
+
+/// Weights are f32 and sum to one but for this.
+const ROUNDING: f64 = 1e-5;
+
+/// What the skin gives way by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Map {
+    /// `(1 - w_max)^alpha`: alike all around the joint.
+    Rubber,
+    /// That times `d^beta`, `d` the distance to the nearest bone: more where there is more flesh.
+    Organic,
+    /// What is painted, alone.
+    Painted,
+}
+
+/// How far bones other than the first move each point: `1 - w_max`, with merged joints counted as one and those left out
+/// counted to whichever they go with.
+pub(super) fn softness(mesh: &Mesh, options: &Options<'_>) -> Vec<f64> {
+    let mut sums: Vec<(u16, f64)> = Vec::new();
+    let of_point = |point: usize| {
+        sums.clear();
+        let mut out = 0.0;
+        for &(slot, weight) in mesh.weights(point) {
+            let weight = f64::from(weight);
+            if options.left_out.get(slot as usize).copied().unwrap_or(false) {
+                out += weight;
+                continue;
+            }
+            let joint = options.joint_of_slot[slot as usize];
+            match sums.iter_mut().find(|s| s.0 == joint) {
+                Some(sum) => sum.1 += weight,
+                None => sums.push((joint, weight)),
+            }
+        }
+        let most = sums.iter().map(|s| s.1).fold(0.0, f64::max);
+        let soft = 1.0 - most - out;
+        if soft > ROUNDING { soft } else { 0.0 }
+    };
+    (0..mesh.len()).map(of_point).collect()
+}
+
+/// The map, smoothed over the skin; nothing where the skin is held or has no area.
+pub(super) fn map(
+    mesh: &Mesh,
+    regions: &Regions,
+    soft: &[f64],
+    near: &[OnBone],
+    radius: &[f64],
+    options: &Options<'_>,
+) -> Vec<f64> {
+    let mut gamma: Vec<f64> = (0..mesh.len())
+        .map(|p| {
+            let rubber = if soft[p] > 0.0 { libm::pow(soft[p], options.alpha) } else { 0.0 };
+            let painted =
+                options.painted.map_or(1.0, |values| f64::from(values[mesh.vertex_of_point[p] as usize]));
+            match options.map {
+                Map::Rubber => rubber * painted,
+                Map::Organic => {
+                    let distance = near[p].distance / radius[p];
+                    rubber * painted * if distance > 0.0 { libm::pow(distance, options.beta) } else { 0.0 }
+                }
+                Map::Painted => painted,
+            }
+        })
+        .collect();
+    let hold = |gamma: &mut [f64]| {
+        gamma.iter_mut().zip(&regions.held).filter(|(_, held)| **held).for_each(|(g, _)| *g = 0.0);
+    };
+    hold(&mut gamma);
+    let mut next = gamma.clone();
+    for _ in 0..options.smoothing {
+        for (p, next) in next.iter_mut().enumerate() {
+            let (mut sum, mut count) = (0.0, 0.0);
+            mesh.for_neighbours(p, |n| {
+                sum += gamma[n];
+                count += 1.0;
+            });
+            *next = if count > 0.0 { 0.5 * (gamma[p] + sum / count) } else { gamma[p] };
+        }
+        std::mem::swap(&mut gamma, &mut next);
+        hold(&mut gamma);
+    }
+    gamma
+}

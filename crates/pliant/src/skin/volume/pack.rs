@@ -1,0 +1,189 @@
+//! The regions' points in batches of sixteen, the same for every width of register.
+
+use super::regions::{NONE, Regions};
+use crate::skin::mesh::Mesh;
+use std::ops::Range;
+
+/// Points a batch: the widest register there is.
+pub(super) const BATCH: usize = 16;
+/// Batches a parallel task: a few microseconds of work.
+pub(super) const CHUNK: usize = 24;
+/// Points within which those with rings of one length are brought together.
+const WINDOW: usize = 512;
+/// Triangles around a point from which on their order is not looked for: that takes the square of the time.
+const LONGEST: usize = 256;
+
+/// Batches in a row of one region and one kind, within a chunk.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    pub batches: Range<usize>,
+    pub region: u32,
+    /// Whether a correction changes anything there: else one look a frame is enough.
+    pub moving: bool,
+}
+
+/// Points region by region; those on a border once for each region.
+#[derive(Debug, Default)]
+pub(super) struct Pack {
+    /// For each batch the first of its rows of sixteen in `rings`; one more at the end.
+    pub starts: Vec<u32>,
+    /// The points around each point, one after the other, as offsets in numbers of four: consecutive ones make triangles
+    /// with it. The point itself stands for a gap.
+    pub rings: Vec<u32>,
+    pub runs: Vec<Run>,
+    /// The first run of each chunk; one more at the end.
+    pub run_starts: Vec<u32>,
+    /// The point of each place; one of the region's where a batch is filled up.
+    pub point_of_place: Vec<u32>,
+    /// Whether a place only fills up.
+    pub filler: Vec<bool>,
+    /// The first place of each point.
+    pub place_of_point: Vec<u32>,
+    /// A place of each region: where its volume is measured from.
+    pub origins: Vec<u32>,
+    /// Edges of the fans, by apex and region, as places.
+    pub fans: Vec<Fan>,
+    /// The places whose mean each apex is.
+    pub apexes: Vec<Vec<u32>>,
+}
+
+/// What one apex adds to one region.
+#[derive(Debug)]
+pub(super) struct Fan {
+    pub apex: u32,
+    pub region: u32,
+    pub edges: Vec<[u32; 2]>,
+}
+
+/// A point of a region, and the points around it there.
+struct Star {
+    point: u32,
+    ring: Vec<u32>,
+    moving: bool,
+}
+
+impl Pack {
+    pub(super) fn new(mesh: &Mesh, regions: &Regions, moves: &[bool]) -> Self {
+        let points = mesh.len() as u32;
+        let mut pack = Self { place_of_point: vec![NONE; mesh.len()], ..Self::default() };
+        let mut rings: Vec<Vec<u32>> = Vec::new();
+        let mut fans: Vec<(u32, u32, Vec<[u32; 2]>)> = Vec::new();
+        let mut kinds: Vec<(u32, bool)> = Vec::new();
+        for (region, triangles) in regions.triangles.iter().enumerate() {
+            let mut pairs: Vec<(u32, [u32; 2])> = Vec::with_capacity(3 * triangles.len());
+            for &[a, b, c] in triangles {
+                pairs.extend([(a, [b, c]), (b, [c, a]), (c, [a, b])]);
+            }
+            pairs.sort_by_key(|p| p.0);
+            let mut stars = Vec::new();
+            for star in pairs.chunk_by(|a, b| a.0 == b.0) {
+                let point = star[0].0;
+                let pairs: Vec<[u32; 2]> = star.iter().map(|s| s.1).collect();
+                if point >= points {
+                    fans.push((point - points, region as u32, pairs));
+                    continue;
+                }
+                let ring = ring(point, pairs);
+                let moving = ring.iter().any(|&p| p < points && moves[p as usize]) || moves[point as usize];
+                stars.push(Star { point, ring, moving });
+            }
+            pack.origins.push(pack.point_of_place.len() as u32);
+            for moving in [true, false] {
+                let mut kind: Vec<&Star> = stars.iter().filter(|s| s.moving == moving).collect();
+                kind.chunks_mut(WINDOW).for_each(|w| w.sort_by_key(|s| s.ring.len()));
+                for batch in kind.chunks(BATCH) {
+                    for lane in 0..BATCH {
+                        let star = batch.get(lane);
+                        let point = star.unwrap_or(&batch[0]).point;
+                        if star.is_some() && pack.place_of_point[point as usize] == NONE {
+                            pack.place_of_point[point as usize] = pack.point_of_place.len() as u32;
+                        }
+                        pack.point_of_place.push(point);
+                        pack.filler.push(star.is_none());
+                        rings.push(star.map_or(Vec::new(), |s| s.ring.clone()));
+                    }
+                    kinds.push((region as u32, moving));
+                }
+            }
+        }
+        pack.lay_out(&rings, points);
+        pack.cut(&kinds);
+        let place = |p: u32| pack.place_of_point[p as usize];
+        let fan = |(apex, region, edges): (u32, u32, Vec<[u32; 2]>)| Fan {
+            apex,
+            region,
+            edges: edges.iter().map(|e| e.map(place)).collect(),
+        };
+        pack.fans = fans.into_iter().map(fan).collect();
+        pack.apexes = regions.apexes.iter().map(|a| a.iter().map(|&p| place(p)).collect()).collect();
+        pack
+    }
+
+    /// Rings, sixteen side by side.
+    fn lay_out(&mut self, rings: &[Vec<u32>], points: u32) {
+        let apexes = self.point_of_place.len() as u32;
+        for (batch, own) in rings.chunks(BATCH).enumerate() {
+            self.starts.push((self.rings.len() / BATCH) as u32);
+            let longest = own.iter().map(Vec::len).max().unwrap_or(0);
+            for row in 0..longest {
+                for (lane, ring) in own.iter().enumerate() {
+                    let place = match ring.get(row) {
+                        Some(&p) if p >= points => apexes + (p - points),
+                        Some(&p) => self.place_of_point[p as usize],
+                        // Its own place, so that nothing is added.
+                        None => (batch * BATCH + lane) as u32,
+                    };
+                    self.rings.push(4 * place);
+                }
+            }
+        }
+        self.starts.push((self.rings.len() / BATCH) as u32);
+    }
+
+    fn cut(&mut self, kinds: &[(u32, bool)]) {
+        for (chunk, kinds) in kinds.chunks(CHUNK).enumerate() {
+            self.run_starts.push(self.runs.len() as u32);
+            let mut at = chunk * CHUNK;
+            for run in kinds.chunk_by(|a, b| a == b) {
+                self.runs.push(Run { batches: at..at + run.len(), region: run[0].0, moving: run[0].1 });
+                at += run.len();
+            }
+        }
+        self.run_starts.push(self.runs.len() as u32);
+    }
+
+    /// Places, fillers included, without apexes.
+    pub(super) fn len(&self) -> usize {
+        self.point_of_place.len()
+    }
+
+    pub(super) fn batch_count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(super) fn runs_of(&self, chunk: usize) -> &[Run] {
+        &self.runs[self.run_starts[chunk] as usize..self.run_starts[chunk + 1] as usize]
+    }
+}
+
+/// The triangles around a point as one walk: each pair in it once, the point itself where the walk breaks off.
+fn ring(point: u32, mut pairs: Vec<[u32; 2]>) -> Vec<u32> {
+    let mut ring = Vec::with_capacity(pairs.len() + 1);
+    if pairs.len() > LONGEST {
+        return pairs.iter().flat_map(|&[a, b]| [a, b, point]).collect();
+    }
+    while !pairs.is_empty() {
+        // From a loose end, where there is one.
+        let ends = |pairs: &[[u32; 2]]| pairs.iter().position(|p| pairs.iter().all(|q| q[1] != p[0]));
+        let [first, mut last] = pairs.swap_remove(ends(&pairs).unwrap_or(0));
+        if !ring.is_empty() {
+            ring.push(point);
+        }
+        ring.extend([first, last]);
+        while let Some(next) = pairs.iter().position(|p| p[0] == last) {
+            last = pairs.swap_remove(next)[1];
+            ring.push(last);
+        }
+    }
+    ring
+}
