@@ -209,6 +209,8 @@ pub(crate) enum SkinningArg {
     Lbs,
     /// Dual quaternion skinning.
     Dqs,
+    /// Bones blended along the arc about their joint.
+    Smooth,
 }
 
 impl From<SkinningArg> for Skinning {
@@ -216,6 +218,7 @@ impl From<SkinningArg> for Skinning {
         match skinning {
             SkinningArg::Lbs => Self::Lbs,
             SkinningArg::Dqs => Self::Dqs,
+            SkinningArg::Smooth => Self::Smooth,
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Dual quaternion skinning with scale in two phases: no collapse under twist, a bulge under bend.
 
-use super::{Deformer, PrepareError, Setup, volume};
+use super::{Deformer, PrepareError, Setup, Skinning, skinned};
 use crate::asset::Character;
-use crate::skin::Blend;
 
 pub(super) const NAME: &str = "dqs";
 
@@ -10,5 +9,5 @@ pub(super) fn prepare<'c>(
     character: &'c Character,
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    volume::skinned(character, &setup, Blend::DualQuaternion, false)
+    skinned::prepare(character, &setup, Skinning::Dqs, false)
 }

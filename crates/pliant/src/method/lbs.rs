@@ -1,8 +1,7 @@
 //! Linear blend skinning: `v' = sum_j w_j S_j v`. Fast, known everywhere, and collapses where joints bend or twist.
 
-use super::{Deformer, PrepareError, Setup, volume};
+use super::{Deformer, PrepareError, Setup, Skinning, skinned};
 use crate::asset::Character;
-use crate::skin::Blend;
 
 pub(super) const NAME: &str = "lbs";
 
@@ -10,5 +9,5 @@ pub(super) fn prepare<'c>(
     character: &'c Character,
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    volume::skinned(character, &setup, Blend::Linear, false)
+    skinned::prepare(character, &setup, Skinning::Lbs, false)
 }

@@ -9,6 +9,7 @@ mod names;
 mod position;
 mod regions;
 mod settings;
+mod skinned;
 mod smooth;
 mod strain;
 mod volume;
@@ -24,9 +25,9 @@ pub use smooth::{SmoothJoint, SmoothSettings, SmoothWeights};
 
 use crate::asset::{AssetError, Character, TetMesh};
 use crate::body::{Body, BodyError, Node};
-use crate::rig::{Motion, Pose, SkinMatrix};
+use crate::rig::Motion;
 use crate::simd::Path;
-use crate::skin::{SkinError, Skinner, State};
+use crate::skin::SkinError;
 use crate::solver::SolverError;
 use glam::{Quat, Vec3};
 use thiserror::Error;
@@ -217,58 +218,4 @@ pub struct Health {
     pub off: Option<f64>,
     /// Vertices that the repair of overlaps has moved.
     pub parted: Option<usize>,
-}
-
-/// A method that is skinning alone.
-struct Skinned<'c> {
-    character: &'c Character,
-    skinner: Skinner<'c>,
-    repairs: volume::Repairs,
-    warnings: Vec<String>,
-}
-
-impl Deformer for Skinned<'_> {
-    fn instance(&self) -> Box<dyn Instance + Send + '_> {
-        let matrices = Vec::with_capacity(self.character.slots().len());
-        Box::new(SkinnedInstance {
-            prepared: self,
-            state: self.skinner.state(),
-            repairs: self.repairs.state(),
-            pose: Pose::rest(self.character),
-            matrices,
-        })
-    }
-
-    fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-}
-
-struct SkinnedInstance<'p> {
-    prepared: &'p Skinned<'p>,
-    state: State,
-    repairs: volume::RepairState,
-    pose: Pose,
-    matrices: Vec<SkinMatrix>,
-}
-
-impl Instance for SkinnedInstance<'_> {
-    fn step(
-        &mut self,
-        motion: &dyn Motion,
-        seconds: f64,
-        out: &mut Shape,
-        finished: &mut dyn FnMut(Stage),
-    ) -> Health {
-        let Skinned { character, skinner, .. } = self.prepared;
-        motion.pose(seconds, &mut self.pose);
-        self.pose.skin_matrices(character, &mut self.matrices);
-        skinner.morph(character.morphs(), &self.pose.morph_weights, &mut self.state);
-        let count = skinner.vertex_count();
-        out.positions.resize(count, Vec3::ZERO);
-        out.normals.resize(count, Vec3::Y);
-        skinner.positions_and_normals(&self.matrices, &mut self.state, &mut out.positions, &mut out.normals);
-        finished(Stage::Skin);
-        self.prepared.repairs.run(&self.pose, &self.matrices, &mut self.repairs, out, finished)
-    }
 }

@@ -67,8 +67,8 @@ pub struct Settings {
     pub smooth: SmoothSettings,
     /// What skins the character under `volume`, and the nodes of the body under `position`.
     pub skinning: Skinning,
-    /// Whether skin that has passed through itself at bent joints, or into another limb, is parted after `lbs`, `dqs` and
-    /// `volume` (default: after `volume` alone).
+    /// Whether skin that has passed through itself at bent joints, or into another limb, is parted after `lbs`, `dqs`,
+    /// `smooth` and `volume` (default: after `volume` alone).
     pub overlap: Option<bool>,
     /// The method `volume`.
     pub volume: VolumeSettings,
@@ -192,6 +192,8 @@ pub enum Skinning {
     Lbs,
     /// Dual quaternion skinning.
     Dqs,
+    /// As the method `smooth`; under `position` without its bulge, by the character's own weights.
+    Smooth,
 }
 
 /// The method `volume`. Joints are named, or `#N` for the Nth of the skeleton, from 0 on.

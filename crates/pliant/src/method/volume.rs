@@ -3,14 +3,12 @@
 use super::check::SettingsError;
 use super::regions::{Joints, no_joint};
 use super::{
-    CorrectionMap, Deformer, Direction, Health, PrepareError, Setup, Shape, Skinned, Skinning, Stage,
-    VolumeSettings,
+    CorrectionMap, Deformer, Direction, Health, PrepareError, Setup, Shape, Stage, VolumeSettings, skinned,
 };
 use crate::asset::Character;
 use crate::rig::{Pose, SkinMatrix};
 use crate::skin::overlap::{Overlap, OverlapState};
 use crate::skin::volume::{Contact, Map, Options, Volume, VolumeState};
-use crate::skin::{Blend, Skinner};
 
 pub(super) const NAME: &str = "volume";
 
@@ -18,29 +16,7 @@ pub(super) fn prepare<'c>(
     character: &'c Character,
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    skinned(character, &setup, setup.settings.skinning.blend(), true)
-}
-
-/// A skinning with the repairs that are asked for.
-pub(super) fn skinned<'c>(
-    character: &'c Character,
-    setup: &Setup<'_>,
-    blend: Blend,
-    keeps_volume: bool,
-) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    let skinner = Skinner::new(blend, character.surface(), character.weights(), setup.path)?;
-    let repairs = Repairs::new(character, setup, keeps_volume)?;
-    let warnings = repairs.volume.as_ref().map_or(Vec::new(), |v| v.warnings().to_vec());
-    Ok(Box::new(Skinned { character, skinner, repairs, warnings }))
-}
-
-impl Skinning {
-    pub(super) fn blend(self) -> Blend {
-        match self {
-            Self::Lbs => Blend::Linear,
-            Self::Dqs => Blend::DualQuaternion,
-        }
-    }
+    skinned::prepare(character, &setup, setup.settings.skinning, true)
 }
 
 impl VolumeSettings {
@@ -98,7 +74,11 @@ pub(super) struct RepairState {
 }
 
 impl Repairs {
-    fn new(character: &Character, setup: &Setup<'_>, keeps_volume: bool) -> Result<Self, PrepareError> {
+    pub(super) fn new(
+        character: &Character,
+        setup: &Setup<'_>,
+        keeps_volume: bool,
+    ) -> Result<Self, PrepareError> {
         let parts = setup.settings.overlap.unwrap_or(keeps_volume);
         let overlap = parts.then(|| Overlap::new(character));
         let volume = if keeps_volume {
@@ -109,6 +89,11 @@ impl Repairs {
             None
         };
         Ok(Self { overlap, volume })
+    }
+
+    /// What was odd about the skin.
+    pub(super) fn warnings(&self) -> &[String] {
+        self.volume.as_ref().map_or(&[], |v| v.warnings())
     }
 
     pub(super) fn state(&self) -> RepairState {

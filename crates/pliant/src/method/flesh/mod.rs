@@ -13,16 +13,19 @@ pub(super) use rig::NodeRig;
 pub(super) use state::{CHUNK, Run};
 pub(super) use tissue::NodeTissue;
 
+use super::skinned::{Base, Skinned};
 use super::volume::Repairs;
-use super::{Deformer, Health, Instance, Model, PrepareError, Settings, Setup, Shape, Skinned, Stage};
+use super::{Deformer, Health, Instance, Model, PrepareError, Settings, Setup, Shape, Skinning, Stage};
 use crate::asset::{Character, Surface, Weights};
 use crate::body::{Body, BodyError, EmbeddedSkin, Fineness, Node, OnSkin, topology};
-use crate::rig::Motion;
+use crate::rig::{Motion, SkinMatrix};
 use crate::simd::Path;
-use crate::skin::{Blend, Skinner};
+use crate::skin::smooth::{Smooth, SmoothState};
+use crate::skin::{self, Blend, Skinner};
 use crate::solver::Check;
 use glam::{Quat, Vec3};
 use state::State;
+use std::borrow::Cow;
 use tissue::NodeRegion;
 
 /// What a method does to the flesh in a tick: the part that all copies share.
@@ -101,10 +104,10 @@ pub(super) struct Flesh<'c> {
     pub(super) metres_per_unit: f64,
     pub(super) path: Path,
     regions: Vec<NodeRegion>,
-    skinner: Skinner<'c>,
+    base: Base<'c>,
     skin: EmbeddedSkin,
     /// Skinning of the nodes.
-    points: Skinner<'static>,
+    points: Points,
     /// Vertices that keep their linear detail whatever the joints do: those of shells without flesh, and of morphs.
     details: Vec<bool>,
     /// How much of each vertex's motion is not the flesh's.
@@ -124,11 +127,11 @@ struct Prepared<'c, P> {
 pub(super) fn prepare<'c, P: Physics + 'c>(
     character: &'c Character,
     setup: Setup<'_>,
-    blend: Blend,
+    skinning: Skinning,
     density: f64,
     physics: impl FnOnce(&Flesh<'c>, &mut Vec<String>) -> Result<P, PrepareError>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    let skinner = Skinner::new(blend, character.surface(), character.weights(), setup.path)?;
+    let base = Base::new(character, setup.settings, skinning, setup.path)?;
     let rest = character.rest_positions();
     let triangles = character.surface().triangles();
     let given = &setup.settings.body;
@@ -143,8 +146,8 @@ pub(super) fn prepare<'c, P: Physics + 'c>(
                     let what =
                         format!("the skin encloses no volume ({why}): it is skinned linearly, without flesh");
                     return Ok(Box::new(Skinned {
-                        character,
-                        skinner,
+                        character: Cow::Borrowed(character),
+                        base,
                         repairs: Repairs::default(),
                         warnings: vec![what],
                     }));
@@ -153,7 +156,7 @@ pub(super) fn prepare<'c, P: Physics + 'c>(
             }
         }
     };
-    let flesh = Flesh::new(character, setup.settings.clone(), body, skinner, setup.path, density)?;
+    let flesh = Flesh::new(character, setup.settings.clone(), body, base, skinning, setup.path, density)?;
     let mut warnings = Vec::new();
     let physics = physics(&flesh, &mut warnings)?;
     Ok(Box::new(Prepared { flesh, physics, warnings }))
@@ -165,7 +168,8 @@ impl<'c> Flesh<'c> {
         character: &'c Character,
         settings: Settings,
         body: Body,
-        skinner: Skinner<'c>,
+        base: Base<'c>,
+        skinning: Skinning,
         path: Path,
         density: f64,
     ) -> Result<Self, PrepareError> {
@@ -175,7 +179,7 @@ impl<'c> Flesh<'c> {
         let distances: Vec<f32> = rig.bounds.iter().map(|b| b.distance).collect();
         let regions = NodeRegion::all(&settings, character, &body, &on_skin, &distances)?;
         let skin = EmbeddedSkin::new(body.tets(), body.embedding(), character.surface().normals(), path)?;
-        let points = node_skinner(skinner.blend(), character, &body, &rig, path)?;
+        let points = Points::new(skinning, character, &body, &rig, path)?;
         let neighbours = topology::neighbours(body.tets());
         let tets_of_node = topology::Lists::group(body.tets().positions().len(), body.tets().tets());
         let metres_per_unit = settings.simulation.metres_per_unit.unwrap_or(1.0);
@@ -201,7 +205,7 @@ impl<'c> Flesh<'c> {
             metres_per_unit,
             path,
             regions,
-            skinner,
+            base,
             skin,
             points,
             details,
@@ -249,6 +253,58 @@ fn strays(character: &Character, body: &Body, rig: &NodeRig) -> Vec<f32> {
 }
 
 /// Skinning of a body's nodes.
+enum Points {
+    Blend(Skinner<'static>),
+    Smooth(Box<Smooth>),
+}
+
+/// What each copy needs for it.
+pub(super) enum PointsState {
+    Blend(skin::State),
+    Smooth(Box<SmoothState>),
+}
+
+impl Points {
+    fn new(
+        skinning: Skinning,
+        character: &Character,
+        body: &Body,
+        rig: &NodeRig,
+        path: Path,
+    ) -> Result<Self, PrepareError> {
+        if let Some(blend) = skinning.blend() {
+            return Ok(Self::Blend(node_skinner(blend, character, body, rig, path)?));
+        }
+        let (nodes, weights) = (body.tets().positions(), node_weights(character, body, rig)?);
+        let smooth = Smooth::new(nodes, &weights, character.skeleton(), character.slots(), path)?;
+        Ok(Self::Smooth(Box::new(smooth)))
+    }
+
+    fn state(&self) -> PointsState {
+        match self {
+            Self::Blend(skinner) => PointsState::Blend(skinner.state()),
+            Self::Smooth(smooth) => PointsState::Smooth(Box::new(smooth.state())),
+        }
+    }
+
+    /// # Panics
+    /// If the state is of another skinning.
+    fn positions(&self, matrices: &[SkinMatrix], state: &mut PointsState, out: &mut [Vec3]) {
+        match (self, state) {
+            (Self::Blend(skinner), PointsState::Blend(state)) => skinner.positions(matrices, state, out),
+            (Self::Smooth(smooth), PointsState::Smooth(state)) => smooth.positions(matrices, state, out),
+            _ => panic!("a state of another skinning"),
+        }
+    }
+}
+
+fn node_weights(character: &Character, body: &Body, rig: &NodeRig) -> Result<Weights, PrepareError> {
+    let nodes = 0..body.tets().positions().len();
+    let weights: Vec<Vec<(u16, f32)>> = nodes.map(|n| rig.weights.of(n).to_vec()).collect();
+    Ok(Weights::new(&weights, character.slots().len())?)
+}
+
+/// Blending of a body's nodes.
 pub(super) fn node_skinner(
     blend: Blend,
     character: &Character,
@@ -258,9 +314,7 @@ pub(super) fn node_skinner(
 ) -> Result<Skinner<'static>, PrepareError> {
     let nodes = body.tets().positions();
     let surface = Surface::new(nodes.to_vec(), Some(vec![Vec3::Y; nodes.len()]), Vec::new())?;
-    let weights: Vec<Vec<(u16, f32)>> = (0..nodes.len()).map(|n| rig.weights.of(n).to_vec()).collect();
-    let weights = Weights::new(&weights, character.slots().len())?;
-    Ok(Skinner::owning(blend, surface, &weights, path)?)
+    Ok(Skinner::owning(blend, surface, &node_weights(character, body, rig)?, path)?)
 }
 
 impl<P: Physics> Deformer for Prepared<'_, P> {

@@ -6,7 +6,6 @@ use super::{Flesh, Physics};
 use crate::method::{Health, Shape, Stage};
 use crate::parallel;
 use crate::rig::Motion;
-use glam::Vec3;
 
 impl<P: Physics> State<'_, P> {
     /// The skin at a moment between the last two ticks.
@@ -22,7 +21,7 @@ impl<P: Physics> State<'_, P> {
         out: &mut Shape,
         finished: &mut dyn FnMut(Stage),
     ) -> Health {
-        let Flesh { character, rig, skinner, skin, points, .. } = self.flesh;
+        let Flesh { character, rig, base, skin, points, .. } = self.flesh;
         let mut pose = std::mem::take(&mut self.pose);
         motion.pose(seconds, &mut pose);
         let mut posed = std::mem::take(&mut self.posed);
@@ -39,16 +38,7 @@ impl<P: Physics> State<'_, P> {
             }
         });
         finished(Stage::Skin);
-        skinner.morph(character.morphs(), &pose.morph_weights, &mut self.skin);
-        let count = skinner.vertex_count();
-        out.positions.resize(count, Vec3::ZERO);
-        out.normals.resize(count, Vec3::Y);
-        skinner.positions_and_normals(
-            &self.run.carried.linear,
-            &mut self.skin,
-            &mut out.positions,
-            &mut out.normals,
-        );
+        base.pose(character, &pose.morph_weights, &self.run.carried.linear, &mut self.skin, out);
         skin.positions(&self.run.skinned, &mut self.embedded);
         let (tets, embedding) = (self.flesh.body.tets().tets(), self.flesh.body.embedding());
         let (linear, shown) = (&self.run.skinned, &self.shown);

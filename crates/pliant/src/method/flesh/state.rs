@@ -3,12 +3,12 @@
 use super::carried::{Carried, at, put};
 use super::mend::Mender;
 use super::tissue::{self, NodeTissue};
-use super::{Flesh, Physics};
+use super::{Flesh, Physics, PointsState};
 use crate::body::{Node, SkinScratch, rest_nodes};
+use crate::method::skinned::BaseState;
 use crate::method::{Model, PrepareError, Settings, Stage};
 use crate::parallel;
 use crate::rig::{Motion, Pose, has_inverse};
-use crate::skin;
 use glam::{DAffine3, Vec3};
 
 /// Degrees that two bones which share flesh may turn against each other in one go: more, and the blend of their
@@ -86,8 +86,8 @@ pub(super) struct State<'p, P: Physics> {
     pub(super) held: usize,
     pub(super) shown: Vec<Node>,
     pub(super) shown_before: Vec<Node>,
-    pub(super) skin: skin::State,
-    pub(super) points: skin::State,
+    pub(super) skin: BaseState,
+    pub(super) points: PointsState,
     pub(super) scratch: SkinScratch,
     pub(super) embedded: Vec<Vec3>,
     pub(super) normals: Vec<Vec3>,
@@ -137,7 +137,7 @@ impl<'p, P: Physics> State<'p, P> {
             held: 0,
             shown: nodes.clone(),
             shown_before: nodes.clone(),
-            skin: flesh.skinner.state(),
+            skin: flesh.base.state(),
             points: flesh.points.state(),
             scratch: flesh.skin.scratch(),
             embedded: vec![Vec3::ZERO; flesh.skin.vertex_count()],

@@ -18,8 +18,8 @@ pub(super) fn prepare<'c>(
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
     let density = setup.settings.position.density;
-    let blend = setup.settings.skinning.blend();
-    flesh::prepare(character, setup, blend, density, |flesh, _| Position::new(flesh))
+    let skinning = setup.settings.skinning;
+    flesh::prepare(character, setup, skinning, density, |flesh, _| Position::new(flesh))
 }
 
 /// What all copies share.

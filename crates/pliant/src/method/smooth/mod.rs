@@ -4,12 +4,11 @@ mod settings;
 
 pub use settings::{SmoothJoint, SmoothSettings, SmoothWeights};
 
-use super::{Deformer, Health, Instance, PrepareError, Setup, Shape, Stage};
+use super::{Deformer, PrepareError, Settings, Setup, Skinning, skinned};
 use crate::asset::Character;
 use crate::rig::weights::{self, AngleSettings, BoneDistances, NearBones};
-use crate::rig::{Motion, Pose, SkinMatrix};
-use crate::skin::smooth::{JointControl, LEAST_LIMIT, SmoothOptions, SmoothSkin, SmoothSkinState};
-use glam::Vec3;
+use crate::simd::Path;
+use crate::skin::smooth::{JointControl, LEAST_LIMIT, SmoothOptions, SmoothSkin};
 use std::borrow::Cow;
 
 pub(super) const NAME: &str = "smooth";
@@ -18,14 +17,23 @@ pub(super) fn prepare<'c>(
     character: &'c Character,
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    let settings = &setup.settings.smooth;
+    skinned::prepare(character, &setup, Skinning::Smooth, false)
+}
+
+/// The skin, and the character with the weights that it has.
+pub(super) fn skin<'c>(
+    character: &'c Character,
+    settings: &Settings,
+    path: Path,
+) -> Result<(Cow<'c, Character>, SmoothSkin), PrepareError> {
+    let settings = &settings.smooth;
     let options = settings.options(character).map_err(|e| e.under("smooth"))?;
     let character = match settings.weights {
         SmoothWeights::File => Cow::Borrowed(character),
         SmoothWeights::Angle => Cow::Owned(weighed(character, &options)?),
     };
-    let skin = SmoothSkin::new(&character, character.weights(), &options, setup.path)?;
-    Ok(Box::new(Prepared { character, skin, warnings: Vec::new() }))
+    let skin = SmoothSkin::new(&character, character.weights(), &options, path)?;
+    Ok((character, skin))
 }
 
 /// The character with weights from angles in place of its own.
@@ -41,53 +49,4 @@ fn weighed(character: &Character, options: &SmoothOptions) -> Result<Character, 
     let settings = AngleSettings { limit: limit(&options.usual), joints };
     let made = weights::angle(positions, skeleton, &bones, &near, &settings)?;
     Ok(weights::bind(character, made)?)
-}
-
-struct Prepared<'c> {
-    character: Cow<'c, Character>,
-    skin: SmoothSkin,
-    warnings: Vec<String>,
-}
-
-impl Deformer for Prepared<'_> {
-    fn instance(&self) -> Box<dyn Instance + Send + '_> {
-        Box::new(Moving {
-            prepared: self,
-            state: self.skin.state(),
-            pose: Pose::rest(&self.character),
-            matrices: Vec::with_capacity(self.character.slots().len()),
-        })
-    }
-
-    fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-}
-
-struct Moving<'p> {
-    prepared: &'p Prepared<'p>,
-    state: SmoothSkinState,
-    pose: Pose,
-    matrices: Vec<SkinMatrix>,
-}
-
-impl Instance for Moving<'_> {
-    fn step(
-        &mut self,
-        motion: &dyn Motion,
-        seconds: f64,
-        out: &mut Shape,
-        finished: &mut dyn FnMut(Stage),
-    ) -> Health {
-        let Prepared { character, skin, .. } = self.prepared;
-        motion.pose(seconds, &mut self.pose);
-        self.pose.skin_matrices(character, &mut self.matrices);
-        skin.morph(&self.pose.morph_weights, &mut self.state);
-        let count = skin.vertex_count();
-        out.positions.resize(count, Vec3::ZERO);
-        out.normals.resize(count, Vec3::Y);
-        skin.positions_and_normals(&self.matrices, &mut self.state, &mut out.positions, &mut out.normals);
-        finished(Stage::Skin);
-        Health::default()
-    }
 }

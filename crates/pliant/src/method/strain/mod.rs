@@ -7,12 +7,11 @@ mod materials;
 mod pins;
 
 use super::flesh::{self, CHUNK, Carried, Flesh, NodeTissue, Physics, Run, apply, at, put};
-use super::{Damping, Deformer, Model, PrepareError, Settings, Setup, StrainOrder};
+use super::{Damping, Deformer, Model, PrepareError, Settings, Setup, Skinning, StrainOrder};
 use crate::asset::Character;
 use crate::body::Node;
 use crate::parallel;
 use crate::rig::{Motion, SkinMatrix};
-use crate::skin::Blend;
 use crate::solver::{Check, Effort, Order, StrainSolver, StrainState};
 use fibres::Fibres;
 use glam::{Quat, Vec3};
@@ -33,7 +32,7 @@ pub(super) fn prepare<'c>(
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
     let density = setup.settings.strain.density;
-    flesh::prepare(character, setup, Blend::Linear, density, Strain::new)
+    flesh::prepare(character, setup, Skinning::Lbs, density, Strain::new)
 }
 
 /// What all copies share.
