@@ -96,16 +96,24 @@ pub(super) unsafe fn run<V: Lanes>(job: &Job<'_>, first: usize, out: &mut [Vec3]
     }
 }
 
+// No closures from here on: they would not have the kernel's instructions, and every operation would be a call.
+
 #[inline(always)]
-unsafe fn carry<V: Lanes>(matrix: &SkinMatrix, p: [V; 3]) -> [V; 3] {
+unsafe fn carry<V: Lanes>(&[x, y, z]: &SkinMatrix, p: [V; 3]) -> [V; 3] {
     // SAFETY: the caller has the instructions.
-    unsafe { matrix.map(|[x, y, z, t]| dot([V::splat(x), V::splat(y), V::splat(z)], p).add(V::splat(t))) }
+    unsafe { [carry_row(x, p), carry_row(y, p), carry_row(z, p)] }
 }
 
 #[inline(always)]
-pub(super) unsafe fn splat3<V: Lanes>(v: [f32; 3]) -> [V; 3] {
+unsafe fn carry_row<V: Lanes>([x, y, z, t]: [f32; 4], p: [V; 3]) -> V {
     // SAFETY: the caller has the instructions.
-    unsafe { v.map(|x| V::splat(x)) }
+    unsafe { dot([V::splat(x), V::splat(y), V::splat(z)], p).add(V::splat(t)) }
+}
+
+#[inline(always)]
+pub(super) unsafe fn splat3<V: Lanes>([x, y, z]: [f32; 3]) -> [V; 3] {
+    // SAFETY: the caller has the instructions.
+    unsafe { [V::splat(x), V::splat(y), V::splat(z)] }
 }
 
 /// Squared lengths below this share of the larger one are none: such a place is the joint itself.
@@ -130,13 +138,16 @@ unsafe fn blend<V: Lanes>(bend: &Bend, j1: [V; 3], x: [V; 3], q: [V; 3], w: V, t
         let (mut a, mut b) = (sub(x, j1), sub(q, j2));
         if bend.twist != 0.0 {
             let turn = V::splat(bend.twist);
-            let turn = twist.map_or(turn, |share| turn.mul(share));
+            let turn = match twist {
+                Some(share) => turn.mul(share),
+                None => turn,
+            };
             let forth = sine_cosine(turn.mul(w));
             let back = match twist {
                 Some(_) => sine_cosine(V::splat(0.0).sub(turn.mul(rest))),
                 // All of the twist is split: what is left of it by the sines of sums.
                 None => {
-                    let [s, c] = bend.twist_sines.map(|x| V::splat(x));
+                    let (s, c) = (V::splat(bend.twist_sines[0]), V::splat(bend.twist_sines[1]));
                     (forth.0.mul(c).sub(s.mul(forth.1)), c.mul(forth.1).add(s.mul(forth.0)))
                 }
             };
