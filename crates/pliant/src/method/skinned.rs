@@ -42,7 +42,7 @@ impl Skinning {
 
 /// What moves the skin.
 pub(super) enum Base<'c> {
-    Blend(Skinner<'c>),
+    Blend(Box<Skinner<'c>>),
     Smooth(Box<SmoothSkin>),
 }
 
@@ -62,7 +62,7 @@ impl<'c> Base<'c> {
     ) -> Result<Self, PrepareError> {
         if let Some(blend) = skinning.blend() {
             let skinner = Skinner::new(blend, character.surface(), character.weights(), path)?;
-            return Ok(Self::Blend(skinner));
+            return Ok(Self::Blend(Box::new(skinner)));
         }
         let mut options = settings.smooth.options(character).map_err(|e| e.under("smooth"))?;
         options.dynamic_limit = false;

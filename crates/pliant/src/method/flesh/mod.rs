@@ -254,7 +254,7 @@ fn strays(character: &Character, body: &Body, rig: &NodeRig) -> Vec<f32> {
 
 /// Skinning of a body's nodes.
 enum Points {
-    Blend(Skinner<'static>),
+    Blend(Box<Skinner<'static>>),
     Smooth(Box<Smooth>),
 }
 
@@ -273,7 +273,7 @@ impl Points {
         path: Path,
     ) -> Result<Self, PrepareError> {
         if let Some(blend) = skinning.blend() {
-            return Ok(Self::Blend(node_skinner(blend, character, body, rig, path)?));
+            return Ok(Self::Blend(Box::new(node_skinner(blend, character, body, rig, path)?)));
         }
         let (nodes, weights) = (body.tets().positions(), node_weights(character, body, rig)?);
         let smooth = Smooth::new(nodes, &weights, character.skeleton(), character.slots(), path)?;
