@@ -5,7 +5,7 @@ mod position_common;
 use pliant::asset::{Character, Surface, Weights};
 use pliant::body::Node;
 use pliant::glam::{DAffine3, DVec3, Vec3};
-use pliant::method::{self, Deformer, Settings, Shape};
+use pliant::method::{self, Deformer, Settings, Shape, Skinning};
 use pliant::rig::Pose;
 use pliant::simd::Path;
 use position_common::{farthest, finite, linear, play, pose_at, prepare, sample, scripted, settings, step};
@@ -186,4 +186,27 @@ fn a_vertex_of_no_triangle_is_skinned_linearly() {
     let off = |vertex: usize| shape.positions[vertex].distance(skinned[vertex]);
     assert!(off(helper) < 1e-5, "{}", off(helper));
     assert!(off(helper / 2) > 0.01, "the flesh goes its own way: {}", off(helper / 2));
+}
+
+#[test]
+fn every_skinning_carries_the_flesh() {
+    let character = sample("arm");
+    let motion = play(&character, "twist");
+    for skinning in [Skinning::Lbs, Skinning::Dqs, Skinning::Smooth] {
+        let deformer = prepare(&character, &Settings { skinning, ..settings(2000) });
+        let rest = deformer.body().expect("flesh").tets().volume();
+        let mut shape = Shape::rest(&character);
+        step(deformer.instance().as_mut(), &Pose::rest(&character), 0.5, &mut shape);
+        let far = farthest(&shape.positions, &character.rest_positions());
+        assert!(f64::from(far) < 1e-4 * character.diagonal(), "{skinning:?}: {far}");
+        let mut instance = deformer.instance();
+        for frame in 0..=15 {
+            step(instance.as_mut(), &motion, f64::from(frame) / 10.0, &mut shape);
+            let grown = volume(deformer.as_ref(), instance.nodes().expect("nodes")) / rest - 1.0;
+            assert!(grown.abs() < 0.01, "{skinning:?} {frame}: {grown}");
+        }
+        let skinned = linear(&character, &pose_at(&motion, 1.5));
+        let far = farthest(&shape.positions, &skinned);
+        assert!(f64::from(far) < 0.1 * character.diagonal(), "{skinning:?}: {far}");
+    }
 }

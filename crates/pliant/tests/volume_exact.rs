@@ -58,7 +58,7 @@ fn bases_and_directions_keep_it_too() {
     let pose = turned(&character, &[(elbow, DVec3::Z, 80.0)]);
     let plain = judge.frame(&pose, &skin("lbs", &character, &Settings::default(), &pose).0.positions);
     assert!(plain.volume_error_percent.unwrap() > 0.5);
-    for skinning in [Skinning::Lbs, Skinning::Dqs] {
+    for skinning in [Skinning::Lbs, Skinning::Dqs, Skinning::Smooth] {
         for direction in [Direction::Normals, Direction::AwayFromBone] {
             let mut settings = Settings { skinning, ..Settings::default() };
             settings.volume.direction = direction;
