@@ -138,6 +138,7 @@ fn setting(path: &str, value: f64, whole: bool) -> String {
         }
         None => match path.split_once("[].") {
             Some(("fibre", key)) => format!("[[fibre]]\nfile = \"a.json\"\n{key} = {number}"),
+            Some(("smooth.joint", key)) => format!("[[smooth.joint]]\njoint = \"a\"\n{key} = {number}"),
             Some((_, key)) => format!("[[region]]\non = \"all\"\n{key} = {number}"),
             None => format!("{path} = {number}"),
         },
