@@ -1,6 +1,6 @@
 //! Skin that a skinning has pushed through itself is parted again.
 //!
-//! Bones that share a joint: see [`hinge`]. Bones that do not: see [`limb`]. Both are continuous in the pose: whatever is
+//! Bones that share a joint: see `hinge.rs`. Bones that do not: see `limb.rs`. Both are continuous in the pose: whatever is
 //! moved is moved by nothing at first, so that nothing pops.
 //!
 //! An [`Overlap`] is prepared once and shared; each moving copy has an [`OverlapState`].

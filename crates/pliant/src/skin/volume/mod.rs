@@ -1,6 +1,6 @@
 //! Volume kept exactly, joint by joint, by moving the skinned skin as little as that takes.
 //!
-//! In each region (see [`regions`]) minimise `sum a_k rho_k^2 / gamma_k` subject to `V(x + rho n) = V0`, with `a_k` the
+//! In each region (see `regions.rs`) minimise `sum a_k rho_k^2 / gamma_k` subject to `V(x + rho n) = V0`, with `a_k` the
 //! rest area and `gamma_k` the correction map of a point. The gradient of the volume at a point is a third of the vector
 //! area around it, which is also the way of its normal: `rho n = s (gamma / a) A` in closed form. Borders of regions are
 //! held, and their fans with them: on rigid skin there is nothing to move, and a border that moved would show where regions
