@@ -38,6 +38,7 @@ MORTON = 25000
 UNITS = 10.0
 TIMES = 10  # How many steps of pyPBD are measured at least, and for how long; the best counts.
 SECONDS = 3.0
+RUNS = 5  # Of Pliant: as long, all in all.
 PAIRS = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
 
 
@@ -179,10 +180,12 @@ def theirs(method, rest, bent, tets, threads):
     return min(found, key=lambda run: run["ms"])
 
 
-def ours(pliant, method, size, threads, iterations, *more):
+def ours(pliant, method, size, threads, iterations, *more, runs=1):
+    """The best of some runs, each of which gives the best of 0.4 seconds."""
     command = [pliant, "bench", "--method", method, "--sizes", str(size), "--json"]
     command += ["--threads", str(threads), "--iterations", str(iterations), *more]
-    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)[0]
+    found = [json.loads(subprocess.run(command, capture_output=True, check=True).stdout)[0] for _ in range(runs)]
+    return min(found, key=lambda run: run["ms"])
 
 
 def to_residual(pliant, method, size, threads, goal):
@@ -200,7 +203,7 @@ def to_residual(pliant, method, size, threads, goal):
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return ours(pliant, method, size, threads, high, alike)
+    return ours(pliant, method, size, threads, high, alike, runs=RUNS)
 
 
 def table(pliant, method, out):
@@ -214,7 +217,7 @@ def table(pliant, method, out):
     )
     for size in SIZES:
         for threads in THREADS:
-            our = ours(pliant, method, size, threads, iterations, "--save", str(out))
+            our = ours(pliant, method, size, threads, iterations, "--save", str(out), runs=RUNS)
             rest, bent = (out / f"bar-{our['tets']}-{name}.mesh" for name in ["rest", "bent"])
             their = theirs(method, rest, bent, our["tets"], threads)
             equal = to_residual(pliant, method, size, threads, their["residual"])
