@@ -4,9 +4,9 @@
     allow(dead_code, reason = "machines without wide registers use the scalar reference alone")
 )]
 
-use super::kernel::{One, polynomial, sine_cosine, splat3};
+use super::kernel::{polynomial, sine_cosine, splat3};
+use crate::simd::Lanes;
 use crate::simd::vectors::dot;
-use crate::simd::{Lanes, Path};
 use crate::skin::pack::{BATCH, Vectors};
 use std::f32::consts::PI;
 
@@ -101,41 +101,4 @@ unsafe fn height<V: Lanes>(block: &Block, joint: &Bent, lane: usize) -> V {
     }
 }
 
-/// The kernel of a path.
-pub(super) fn kernel(path: Path) -> Kernel {
-    match path {
-        #[cfg(target_arch = "x86_64")]
-        Path::Sse => sse,
-        #[cfg(target_arch = "x86_64")]
-        Path::Avx2 => avx2,
-        #[cfg(target_arch = "x86_64")]
-        Path::Avx512 => avx512,
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        Path::Simd128 => wasm,
-        _ => scalar,
-    }
-}
-
-macro_rules! kernels {
-    ($($(#[$attribute:meta])* $name:ident = $run:expr;)*) => {
-        $($(#[$attribute])*
-        unsafe fn $name(blocks: &[Block], bent: &[Bent], out: &mut [Heights]) {
-            // SAFETY: the caller's promise, passed on.
-            unsafe { $run(blocks, bent, out) }
-        })*
-    };
-}
-
-kernels! {
-    scalar = run::<One>;
-    #[cfg(target_arch = "x86_64")]
-    sse = run::<crate::simd::Sse>;
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    avx2 = run::<crate::simd::Avx>;
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
-    avx512 = run::<crate::simd::Avx512>;
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    wasm = run::<crate::simd::Wasm>;
-}
+super::kernel::kernels!(Kernel, blocks: &[Block], bent: &[Bent], out: &mut [Heights]);

@@ -371,42 +371,51 @@ impl Lanes for One {
     }
 }
 
-/// The kernel of a path.
-pub(super) fn kernel(path: crate::simd::Path) -> Kernel {
-    use crate::simd::Path;
-    match path {
-        #[cfg(target_arch = "x86_64")]
-        Path::Sse => sse,
-        #[cfg(target_arch = "x86_64")]
-        Path::Avx2 => avx2,
-        #[cfg(target_arch = "x86_64")]
-        Path::Avx512 => avx512,
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        Path::Simd128 => wasm,
-        _ => scalar,
-    }
-}
-
+/// `kernel(path)` and what it chooses from: the function `run` of the module for each width.
 macro_rules! kernels {
-    ($($(#[$attribute:meta])* $name:ident = $run:expr;)*) => {
-        $($(#[$attribute])*
-        unsafe fn $name(job: &Job<'_>, first: usize, out: &mut [Vec3]) {
+    ($kernel:ty, $($argument:ident: $type:ty),*) => {
+        /// The kernel of a path.
+        pub(super) fn kernel(path: crate::simd::Path) -> $kernel {
+            use crate::simd::Path;
+            match path {
+                #[cfg(target_arch = "x86_64")]
+                Path::Sse => sse,
+                #[cfg(target_arch = "x86_64")]
+                Path::Avx2 => avx2,
+                #[cfg(target_arch = "x86_64")]
+                Path::Avx512 => avx512,
+                #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+                Path::Simd128 => wasm,
+                _ => scalar,
+            }
+        }
+
+        $crate::skin::smooth::kernel::kernels! {
+            @each ($($argument: $type),*)
+            scalar = run::<$crate::skin::smooth::kernel::One>;
+            #[cfg(target_arch = "x86_64")]
+            sse = run::<crate::simd::Sse>;
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2")]
+            avx2 = run::<crate::simd::Avx>;
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f")]
+            avx512 = run::<crate::simd::Avx512>;
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            wasm = run::<crate::simd::Wasm>;
+        }
+    };
+    (@each $arguments:tt $($(#[$attribute:meta])* $name:ident = $run:expr;)*) => {
+        $($crate::skin::smooth::kernel::kernels! { @one $arguments $(#[$attribute])* $name = $run; })*
+    };
+    (@one ($($argument:ident: $type:ty),*) $(#[$attribute:meta])* $name:ident = $run:expr;) => {
+        $(#[$attribute])*
+        unsafe fn $name($($argument: $type),*) {
             // SAFETY: the caller's promise, passed on.
-            unsafe { $run(job, first, out) }
-        })*
+            unsafe { $run($($argument),*) }
+        }
     };
 }
+pub(super) use kernels;
 
-kernels! {
-    scalar = run::<One>;
-    #[cfg(target_arch = "x86_64")]
-    sse = run::<crate::simd::Sse>;
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    avx2 = run::<crate::simd::Avx>;
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
-    avx512 = run::<crate::simd::Avx512>;
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    wasm = run::<crate::simd::Wasm>;
-}
+kernels!(Kernel, job: &Job<'_>, first: usize, out: &mut [Vec3]);
