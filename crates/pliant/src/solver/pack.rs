@@ -267,7 +267,7 @@ fn batches(clusters: &[Cluster], nodes: usize, places: usize) -> Vec<Vec<Cluster
 }
 
 /// Sorts by urgency, largest first; of equals the order stays.
-pub(super) fn by_urgency<T: Copy>(
+fn by_urgency<T: Copy>(
     pool: &[T],
     urgency: impl Fn(&T) -> usize,
     counts: &mut Vec<usize>,
