@@ -2,9 +2,9 @@
 //! settings give the same shape at another fineness, and from where a body comes back.
 
 use anyhow::{Context, Result};
-use pliant::asset::Character;
+use pliant::asset::{Character, Slot};
 use pliant::body::{Body, Node, rest_nodes};
-use pliant::glam::{DVec3, Vec3};
+use pliant::glam::{DQuat, DVec3, Vec3};
 use pliant::method::{self, Settings, Setup};
 use pliant::rig::{Motion, Playback, Pose};
 use pliant::simd::Path;
@@ -16,8 +16,8 @@ use std::io::Write;
 /// The two fineness of the paper's leg.
 const COARSE: usize = 3452;
 const FINE: usize = 24_837;
-/// When the leg's knee is bent by some 60 degrees, in seconds of its motion.
-const BENT: f64 = 0.35;
+/// How far into its motion the leg's flesh, still at rest, meets its bones, in seconds.
+const BENT: [f64; 3] = [0.35, 0.7, 1.0];
 const STIFFNESSES: [f32; 3] = [1.0, 0.5, 0.1];
 const ITERATIONS: [u32; 7] = [1, 2, 5, 10, 20, 50, 100];
 /// Of ten iterations.
@@ -28,6 +28,8 @@ const THROWS: [f64; 4] = [0.1, 0.2, 0.3, 0.5];
 
 #[derive(Serialize)]
 struct Curve {
+    /// By how much the bones of the leg are turned against each other.
+    bend_degrees: f64,
     stiffness: f32,
     order: &'static str,
     consolidating_of_ten: u32,
@@ -69,17 +71,18 @@ struct Leg<'c> {
     deformer: Box<dyn method::Deformer + 'c>,
     pinned: Vec<bool>,
     bent: Vec<Node>,
+    bend_degrees: f64,
 }
 
 impl<'c> Leg<'c> {
-    fn new(character: &'c Character, tets: usize, path: Path) -> Result<Self> {
+    fn new(character: &'c Character, tets: usize, time: f64, path: Path) -> Result<Self> {
         let mut settings = Settings::default();
         settings.body.tets = Some(tets);
         let setup = Setup { path, settings: &settings, tets: None, progress: &mut |_| true };
         let deformer = method::prepare("strain", character, setup)?;
         let clip = character.clips().iter().find(|c| c.name() == "bend").context("the leg does not bend")?;
         let mut pose = Pose::rest(character);
-        Playback::once(character, Some(clip)).pose(BENT, &mut pose);
+        Playback::once(character, Some(clip)).pose(time, &mut pose);
         let body = deformer.body().context("the leg has no body")?;
         let mut bent = rest_nodes(body.tets());
         let pins = deformer.pins().context("the leg has no pins")?;
@@ -91,7 +94,13 @@ impl<'c> Leg<'c> {
             }
         }
         let pinned = pins.iter().map(|&p| p != u32::MAX).collect();
-        Ok(Self { deformer, pinned, bent })
+        let turn = |slot: &Slot| {
+            (pose.world_from_joint[slot.joint as usize] * slot.joint_from_rest).to_scale_rotation_translation().1
+        };
+        let turns: Vec<DQuat> = character.slots().iter().map(turn).collect();
+        let angles = turns.iter().flat_map(|a| turns.iter().map(|b| a.angle_between(*b).to_degrees()));
+        let bend_degrees = angles.fold(0.0, f64::max);
+        Ok(Self { deformer, pinned, bent, bend_degrees })
     }
 
     fn body(&self) -> Result<&Body> {
@@ -140,17 +149,22 @@ const WAYS: [(&str, Order, u32); 3] = [
 /// Prints all of it.
 pub(super) fn run(path: Path, json: bool) -> Result<()> {
     let character = zoo::character("leg", None)?;
-    let (coarse, fine) = (Leg::new(&character, COARSE, path)?, Leg::new(&character, FINE, path)?);
+    let leg = |tets, time| Leg::new(&character, tets, time, path);
+    let (coarse, fine) = (leg(COARSE, BENT[0])?, leg(FINE, BENT[0])?);
     let length = character.diagonal();
     let mut curves = Curves { residual: Vec::new(), fineness: Vec::new(), recovery: Vec::new() };
-    for stiffness in STIFFNESSES {
-        for (order, how, consolidating_of_ten) in WAYS {
+    for time in BENT {
+        let leg = leg(FINE, time)?;
+        for (stiffness, (order, how, consolidating_of_ten)) in
+            STIFFNESSES.into_iter().flat_map(|stiffness| WAYS.map(|way| (stiffness, way)))
+        {
             let mut residual = Vec::new();
             for iterations in ITERATIONS {
-                residual.push(fine.solved(how, stiffness, effort(iterations, consolidating_of_ten), path)?.1);
+                residual.push(leg.solved(how, stiffness, effort(iterations, consolidating_of_ten), path)?.1);
             }
-            let iterations = ITERATIONS;
-            curves.residual.push(Curve { stiffness, order, consolidating_of_ten, iterations, residual });
+            let (bend_degrees, iterations) = (leg.bend_degrees, ITERATIONS);
+            let curve = Curve { bend_degrees, stiffness, order, consolidating_of_ten, iterations, residual };
+            curves.residual.push(curve);
         }
     }
     for stiffness in STIFFNESSES {
@@ -228,12 +242,12 @@ fn recoveries(leg: &Leg<'_>, stiffness: f32, size: f64, path: Path, out: &mut Ve
 
 fn print(curves: &Curves) -> Result<()> {
     let mut out = std::io::stdout();
-    write!(out, "residual after iterations      ")?;
+    write!(out, "residual after iterations               ")?;
     ITERATIONS.iter().try_for_each(|n| write!(out, "{n:>8}"))?;
     writeln!(out)?;
     for curve in &curves.residual {
-        let Curve { stiffness, order, consolidating_of_ten, residual, .. } = curve;
-        write!(out, "stiffness {stiffness:3} {order:>10} 10/{consolidating_of_ten}  ")?;
+        let Curve { bend_degrees, stiffness, order, consolidating_of_ten, residual, .. } = curve;
+        write!(out, "bend {bend_degrees:3.0} stiffness {stiffness:3} {order:>10} 10/{consolidating_of_ten}  ")?;
         residual.iter().try_for_each(|r| write!(out, "{r:8.4}"))?;
         writeln!(out)?;
     }
