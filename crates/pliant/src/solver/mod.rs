@@ -45,7 +45,7 @@ use crate::simd::Path;
 use cluster::Clustering;
 use dispatch::Kernels;
 use kernel::Binds;
-use order::{SLAB_TETS, Slabs};
+use order::Slabs;
 use pack::{BATCH, Pack, Places};
 use state::{Found, Numbers};
 
@@ -108,7 +108,7 @@ impl Solver {
         let new_of_old = renumbering(mesh);
         let renumbered: Vec<[u32; 4]> =
             mesh.tets().iter().map(|tet| tet.map(|node| new_of_old[node as usize])).collect();
-        let slabs = Slabs::new(new_of_old.len(), &renumbered, SLAB_TETS);
+        let slabs = Slabs::new(new_of_old.len(), &renumbered);
         let places = Places::new(&new_of_old, &slabs);
         let plain = kernels.is_none();
         let edges = topology::edges(mesh);

@@ -4,9 +4,12 @@ use crate::asset::TetMesh;
 use crate::body::topology::{Lists, NONE, neighbours};
 use std::ops::Range;
 
-/// Least number of tets in a slab, usually. Threads share slabs: with fewer tets there is more to hand out, with more the
-/// batches of sixteen fill better.
-pub(super) const SLAB_TETS: usize = 1200;
+/// Least number of tets in a slab. Threads share slabs: with fewer tets there is more to hand out, with more the batches of
+/// sixteen fill better, of tets in layers 11 in 12 lanes with 1200 and 19 in 20 with twice as many.
+const SLAB_TETS: usize = 2400;
+
+/// The same in a body that has not four such slabs, one for either of two threads at a time.
+const SMALL_SLAB: usize = 1200;
 
 /// Least thickness of a slab, in edges. Of slabs one edge thick every second one sees the others as they were, and the
 /// same iterations leave half as much error again; three are as good as one slab for all.
@@ -109,8 +112,9 @@ pub(super) struct Slabs {
 }
 
 impl Slabs {
-    /// Cuts nodes `0..count`, given the tets in the new order and how many a slab has at least.
-    pub(super) fn new(count: usize, tets: &[[u32; 4]], least: usize) -> Self {
+    /// Cuts nodes `0..count`, given the tets in the new order.
+    pub(super) fn new(count: usize, tets: &[[u32; 4]]) -> Self {
+        let least = if tets.len() >= 4 * SLAB_TETS { SLAB_TETS } else { SMALL_SLAB };
         let ends = |tet: &[u32; 4]| {
             let [a, b, c, d] = *tet;
             (a.min(b).min(c).min(d), a.max(b).max(c).max(d))

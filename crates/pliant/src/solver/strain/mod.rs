@@ -33,7 +33,7 @@ pub use layers::layers;
 pub use state::StrainState;
 pub use textbook::Textbook;
 
-use super::order::{SLAB_TETS, Slabs, renumbering};
+use super::order::{Slabs, renumbering};
 use super::pack::{BATCH, Places};
 use super::state::Found;
 use super::{Check, SolverError};
@@ -55,10 +55,6 @@ const REGULAR: f64 = 0.02;
 /// How far a tet may move for its volume, as the denominator's least number: `C^2` times this of what [`REGULAR`] adds is
 /// `C^2 w/l^2`, a step of an edge.
 const LIMIT: f32 = 50.0;
-
-/// Least number of tets in a slab of a body that has at least four such: layers are thin, and of 1200 tets in 8 layers a
-/// twelfth of the lanes would idle; of twice as many a twentieth do.
-const LAYERED_SLAB: usize = 2400;
 
 /// Columns of the shear constraints.
 const SHEARS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
@@ -162,8 +158,7 @@ impl StrainSolver {
         let new_of_old = renumbering(mesh);
         let renumbered: Vec<[u32; 4]> =
             items.iter().map(|item| item.nodes.map(|node| new_of_old[node as usize])).collect();
-        let least = if items.len() >= 4 * LAYERED_SLAB { LAYERED_SLAB } else { SLAB_TETS };
-        let slabs = Slabs::new(new_of_old.len(), &renumbered, least);
+        let slabs = Slabs::new(new_of_old.len(), &renumbered);
         let places = Places::new(&new_of_old, &slabs);
         let pack = Pack::new(&items, &new_of_old, &slabs, &places, kernels.is_none());
         let layers = items.iter().map(|item| item.layer as usize).max().unwrap_or(0);
