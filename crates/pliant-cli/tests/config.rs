@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{fails, json, pliant, refused, sample, text, works};
+use common::{edited, fails, json, pliant, refused, sample, text, works};
 use pliant::asset::{Character, Painted};
 use pliant::method::{Preset, SOFTNESS, Settings};
 use pliant::zoo;
@@ -385,22 +385,13 @@ fn inspect_lists_paint_and_soft_regions() {
 #[test]
 fn springs_of_a_vrm_are_soft_unless_told_otherwise() {
     let (folder, file) = sample("cylinder", 600);
-    let glb = fs::read(&file).unwrap();
-    let word = |at: usize| u32::from_le_bytes(glb[at..at + 4].try_into().unwrap()) as usize;
-    let (text_end, mut about) = (20 + word(12), json(std::str::from_utf8(&glb[20..20 + word(12)]).unwrap()));
-    let joint = about["skins"][0]["joints"].as_array().unwrap().last().unwrap().clone();
-    let spring = value!({"name": "tail", "joints": [{"node": joint, "stiffness": 0.5}]});
-    let lost = value!({"name": "lost", "joints": [{"node": 5000}]});
-    about["extensions"] = value!({"VRMC_springBone": {"specVersion": "1.0", "springs": [spring, lost]}});
-    about["extensionsUsed"] = value!(["VRMC_springBone"]);
-    let mut text_of = about.to_string().into_bytes();
-    text_of.resize(text_of.len().next_multiple_of(4), b' ');
-    let mut vrm = glb[..8].to_vec();
-    vrm.extend((20 + text_of.len() as u32 + (glb.len() - text_end) as u32).to_le_bytes());
-    vrm.extend((text_of.len() as u32).to_le_bytes());
-    vrm.extend(b"JSON");
-    vrm.extend(text_of);
-    vrm.extend(&glb[text_end..]);
+    let vrm = edited(&fs::read(&file).unwrap(), |about| {
+        let joint = about["skins"][0]["joints"].as_array().unwrap().last().unwrap().clone();
+        let spring = value!({"name": "tail", "joints": [{"node": joint, "stiffness": 0.5}]});
+        let lost = value!({"name": "lost", "joints": [{"node": 5000}]});
+        about["extensions"] = value!({"VRMC_springBone": {"specVersion": "1.0", "springs": [spring, lost]}});
+        about["extensionsUsed"] = value!(["VRMC_springBone"]);
+    });
     let (file, config) = (folder.path().join("a.vrm"), folder.path().join("c.toml"));
     fs::write(&file, vrm).unwrap();
     let out = folder.path().join("o.npz");

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{fails, json, pliant, refused, sample, text, works};
+use common::{edited, fails, json, pliant, refused, sample, text, works};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -130,6 +130,46 @@ fn inspect_shows_what_belongs_together() {
     let pairs = about["motion"]["joints"].to_string();
     assert!(pairs.contains(r#"{"character":"RightUpperArm","motion":"LeftArm"}"#), "{pairs}");
     assert_eq!(about["motion"]["unmoved"].as_array().unwrap().iter().filter(|j| *j == "Head").count(), 1);
+}
+
+/// A VRM says which joint is which bone, in a list (0.x) or by name (1.0): what its joints are called does not matter.
+#[test]
+fn a_vrm_tells_its_bones() {
+    let (folder, character) = sample("human", 1500);
+    let motion = recording(folder.path(), 26, "");
+    let glb = fs::read(&character).unwrap();
+    let pairs = |file: &Path| {
+        let about = json(&works(&["inspect", text(file), "--motion", text(&motion), "--json"]));
+        about["motion"]["joints"].as_array().unwrap().clone()
+    };
+    let expected = pairs(&character);
+    for is_new in [false, true] {
+        let vrm = edited(&glb, |about| {
+            let (mut list, mut by_name) = (Vec::new(), serde_json::Map::new());
+            for (node, about) in about["nodes"].as_array_mut().unwrap().iter_mut().enumerate() {
+                let name = about["name"].as_str().unwrap_or_default().to_owned();
+                // The standard's names are the sample's, but for the case of their first letter.
+                let bone = name[..1].to_lowercase() + &name[1..];
+                list.push(serde_json::json!({"bone": bone, "node": node}));
+                by_name.insert(bone, serde_json::json!({"node": node}));
+                about["name"] = format!("n{node}").into();
+            }
+            let (name, bones) = match is_new {
+                true => ("VRMC_vrm", serde_json::Value::from(by_name)),
+                false => ("VRM", list.into()),
+            };
+            about["extensions"] = serde_json::json!({name: {"humanoid": {"humanBones": bones}}});
+            about["extensionsUsed"] = serde_json::json!([name]);
+        });
+        let file = folder.path().join("bones.vrm");
+        fs::write(&file, vrm).unwrap();
+        let found = pairs(&file);
+        let moved = |pairs: &[serde_json::Value]| -> Vec<String> {
+            pairs.iter().map(|pair| pair["motion"].to_string()).collect()
+        };
+        assert_eq!(moved(&found), moved(&expected), "new: {is_new}");
+        assert!(found.iter().all(|pair| pair["character"].as_str().unwrap().starts_with('n')));
+    }
 }
 
 #[test]

@@ -84,3 +84,20 @@ pub(crate) fn shares(obj: &Path, rig: &Path, bones: usize, moved: &[usize], weig
     let z = |frame: usize, point: usize| f32::from_bits(number(16 + 12 * (frame * points + point) + 8));
     (0..points).map(|p| z(1, p) - z(0, p)).collect()
 }
+
+/// A GLB with its JSON changed.
+pub(crate) fn edited(glb: &[u8], edit: impl FnOnce(&mut serde_json::Value)) -> Vec<u8> {
+    let word = |at: usize| u32::from_le_bytes(glb[at..at + 4].try_into().unwrap()) as usize;
+    let end = 20 + word(12);
+    let mut about = serde_json::from_slice(&glb[20..end]).unwrap();
+    edit(&mut about);
+    let mut text = about.to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let mut edited = glb[..8].to_vec();
+    edited.extend((20 + text.len() as u32 + (glb.len() - end) as u32).to_le_bytes());
+    edited.extend((text.len() as u32).to_le_bytes());
+    edited.extend(b"JSON");
+    edited.extend(text);
+    edited.extend(&glb[end..]);
+    edited
+}
