@@ -2,9 +2,9 @@
 
 mod smooth_common;
 
-use pliant::asset::Character;
-use pliant::glam::{DAffine3, DQuat, DVec3};
-use pliant::method::{self, Settings, SmoothJoint};
+use pliant::asset::{Character, Morph, Painted, Surface, Weights};
+use pliant::glam::{DAffine3, DQuat, DVec3, Vec3};
+use pliant::method::{self, Settings, Setup, Shape, SmoothJoint};
 use pliant::rig::Pose;
 use pliant::simd::Path;
 use pliant::skin::smooth::Smooth;
@@ -228,4 +228,116 @@ fn skeletons_of_any_shape_are_walked() {
         smooth.positions(&vec![rest; COUNT as usize], &mut smooth.state(), &mut out);
         assert!(farthest(&out, &points) < 0.05, "{}", farthest(&out, &points));
     }
+}
+
+/// An arm that a morph makes stronger is posed as an arm that is stronger.
+#[test]
+fn morphs_are_posed_and_bulge_as_a_shape_of_their_own() {
+    let arm = sample("arm", 2500);
+    let (vertices, offsets): (Vec<u32>, Vec<Vec3>) = (arm.surface().positions().iter().enumerate())
+        .filter(|(_, p)| p.x > 0.1 && p.x < 0.45)
+        .map(|(v, p)| (v as u32, Vec3::new(0.0, p.y - 0.1, p.z) * 0.3))
+        .unzip();
+    let mut morphed: Vec<Vec3> = arm.surface().positions().to_vec();
+    vertices.iter().zip(&offsets).for_each(|(&v, &offset)| morphed[v as usize] += 0.5 * offset);
+    let mut raw = arm.clone().into_raw();
+    raw.surface = Surface::new(morphed, None, arm.surface().triangles().to_vec()).expect("sound");
+    let strong = Character::new(raw).expect("sound");
+    let mut raw = arm.into_raw();
+    let normals = vec![Vec3::ZERO; vertices.len()];
+    raw.morphs =
+        vec![Morph { name: "strong".into(), vertices, positions: offsets, normals, default_weight: 0.0 }];
+    let character = Character::new(raw).expect("sound");
+    let elbow = character.skeleton().joints().iter().position(|j| j.name == "LowerArm").expect("an elbow");
+    let mut plain = Settings::default();
+    plain.smooth.bulge = 0.0;
+    let mut pose = turned(&character, elbow, DAffine3::from_rotation_z(1.2));
+    let without = held(&strong, "smooth", &plain, &pose);
+    let bulged = held(&strong, "smooth", &Settings::default(), &pose);
+    pose.morph_weights = vec![0.5];
+    let size = character.diagonal();
+    let with_morph = held(&character, "smooth", &plain, &pose);
+    assert!(farthest(&with_morph.positions, &without.positions) < 1e-6 * size);
+    assert!(farthest(&with_morph.normals, &without.normals) < 2e-2);
+    // What can bulge is told by the skin without morphs, by how much by the one with them.
+    let with_morph = held(&character, "smooth", &Settings::default(), &pose);
+    assert!(change(&strong, &without.positions) < -1.0);
+    for shape in [&with_morph, &bulged] {
+        assert!(change(&strong, &shape.positions).abs() < 0.3, "{} %", change(&strong, &shape.positions));
+    }
+    // Weights that come and go leave nothing behind.
+    let setup =
+        Setup { path: Path::best(), settings: &Settings::default(), tets: None, progress: &mut |_| true };
+    let deformer = method::prepare("smooth", &character, setup).expect("prepared");
+    let mut instance = deformer.instance();
+    let mut shape = Shape::rest(&character);
+    for weight in [0.0, 1.0, 0.5] {
+        pose.morph_weights = vec![weight];
+        instance.step(&pose, 0.0, &mut shape, &mut |_| {});
+    }
+    assert!(shape == with_morph);
+}
+
+/// Two skins on one skeleton, each with slots of its own, are posed as each would be alone.
+#[test]
+fn skins_that_share_joints_do_not_share_flesh() {
+    let arm = sample("arm", 1500);
+    let count = arm.surface().positions().len();
+    let slots = arm.slots().len() as u16;
+    let mut raw = arm.clone().into_raw();
+    let twice = |v: &[Vec3]| [v, v].concat();
+    let triangles = arm.surface().triangles();
+    let second = triangles.iter().map(|t| t.map(|v| v + count as u32));
+    let triangles: Vec<[u32; 3]> = triangles.iter().copied().chain(second).collect();
+    let mut part = raw.parts[0].clone();
+    (part.mesh, part.vertices) = (1, count as u32..2 * count as u32);
+    part.triangles = (triangles.len() / 2) as u32..triangles.len() as u32;
+    raw.parts.push(part);
+    let positions = twice(arm.surface().positions());
+    raw.surface = Surface::new(positions, Some(twice(arm.surface().normals())), triangles).expect("sound");
+    raw.slots = [arm.slots(), arm.slots()].concat();
+    let own = |v: usize| {
+        let slot = |slot: u16| if v < count { slot } else { slot + slots };
+        arm.weights().of(v % count).map(|(s, weight)| (slot(s), weight)).collect::<Vec<_>>()
+    };
+    let weights: Vec<Vec<(u16, f32)>> = (0..2 * count).map(own).collect();
+    raw.weights = Weights::new(&weights, raw.slots.len()).expect("sound");
+    raw.paint.clear();
+    let both = Character::new(raw).expect("sound");
+    let elbow = arm.skeleton().joints().iter().position(|j| j.name == "LowerArm").expect("an elbow");
+    let pose = turned(&arm, elbow, DAffine3::from_rotation_z(1.4));
+    let alone = held(&arm, "smooth", &Settings::default(), &pose);
+    let together = held(&both, "smooth", &Settings::default(), &pose);
+    for half in [&together.positions[..count], &together.positions[count..]] {
+        assert!(farthest(half, &alone.positions) < 1e-4 * arm.diagonal());
+    }
+}
+
+/// Flesh bulges where fat is painted, and only there.
+#[test]
+fn painted_fat_alone_bulges() {
+    let arm = sample("arm", 2500);
+    let elbow = arm.skeleton().joints().iter().position(|j| j.name == "LowerArm").expect("an elbow");
+    let pose = turned(&arm, elbow, DAffine3::from_rotation_z(1.2));
+    let is_fat = |p: &Vec3| p.z > 0.0;
+    let painted = |values: Vec<f32>| {
+        let mut raw = arm.clone().into_raw();
+        raw.paint.push(Painted { name: "_FAT".into(), values });
+        let mut settings = Settings::default();
+        settings.smooth.fat = Some("_FAT".into());
+        held(&Character::new(raw).expect("sound"), "smooth", &settings, &pose).positions
+    };
+    let mut plain = Settings::default();
+    plain.smooth.bulge = 0.0;
+    let lean = held(&arm, "smooth", &plain, &pose).positions;
+    let full = held(&arm, "smooth", &Settings::default(), &pose).positions;
+    let rest = arm.surface().positions();
+    assert!(painted(vec![0.0; rest.len()]) == lean, "no fat");
+    assert!(painted(vec![1.0; rest.len()]) == full, "all fat");
+    let half = painted(rest.iter().map(|p| f32::from(u8::from(is_fat(p)))).collect());
+    let moved = |fat: bool| {
+        let own = (0..rest.len()).filter(|&v| is_fat(&rest[v]) == fat);
+        own.map(|v| half[v].distance(lean[v])).fold(0.0, f32::max)
+    };
+    assert!(moved(true) > 1e-3 && moved(false) == 0.0, "{} {}", moved(true), moved(false));
 }

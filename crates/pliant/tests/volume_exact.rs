@@ -2,9 +2,10 @@
 
 mod volume_common;
 
-use pliant::asset::{Character, Morph, Painted};
+use pliant::asset::{Character, Morph, Painted, Surface};
+use pliant::body::{Body, Fineness};
 use pliant::glam::{DAffine3, DVec3, Vec3};
-use pliant::method::{CorrectionMap, Direction, Settings, Skinning};
+use pliant::method::{self, CorrectionMap, Direction, Settings, Setup, Shape, Skinning};
 use pliant::rig::{Motion, Playback, Pose};
 use pliant::simd::Path;
 use volume_common::{farthest, joint, judge, prepare, sample, skin, turned, with_overlap};
@@ -220,4 +221,61 @@ fn open_and_odd_skins() {
     let sheet = pliant::skin::bench_rig(200, 3, 1).unwrap();
     let (shape, _) = skin("volume", &sheet, &Settings::default(), &pliant::skin::bench_pose(&sheet));
     assert!(shape.positions.iter().chain(&shape.normals).all(|p| p.is_finite()));
+}
+
+/// The volume of an open skin is that of the tets inside it.
+#[test]
+fn an_open_skin_with_tets_keeps_their_volume() {
+    let whole = sample("arm", Some(2000));
+    let (positions, triangles) = (whole.surface().positions(), whole.surface().triangles());
+    let body = Body::of_skin(positions, triangles, Fineness::Tets(3000), &mut |_| true).unwrap();
+    let tets = body.tets().clone();
+    // Cut off at the shoulder: the rest is a tube with one end.
+    let mut raw = whole.clone().into_raw();
+    let kept = triangles.iter().filter(|t| t.iter().any(|&v| positions[v as usize].x > 0.05));
+    let kept: Vec<[u32; 3]> = kept.copied().collect();
+    assert!(kept.len() + 10 < triangles.len(), "something is cut off");
+    raw.parts[0].triangles = 0..kept.len() as u32;
+    raw.surface = Surface::new(positions.to_vec(), None, kept).unwrap();
+    let open = Character::new(raw).unwrap();
+    for skinning in [Skinning::Lbs, Skinning::Dqs, Skinning::Smooth] {
+        let settings = Settings { skinning, ..with_overlap(false) };
+        let setup = Setup {
+            path: Path::best(),
+            settings: &settings,
+            tets: Some(tets.clone()),
+            progress: &mut |_| true,
+        };
+        let deformer = method::prepare("volume", &open, setup).unwrap();
+        assert!(deformer.warnings().is_empty(), "{:?}", deformer.warnings());
+        let mut instance = deformer.instance();
+        let mut shape = Shape::rest(&open);
+        for (degrees, least) in [(0.0, 0.0), (40.0, 1e-4), (90.0, 1e-3)] {
+            let pose = turned(&open, &[(joint(&open, "LowerArm"), DVec3::Z, degrees)]);
+            let health = instance.step(&pose, 0.0, &mut shape, &mut |_| {});
+            // Smooth skinning keeps nearly all by itself.
+            let is_lost = skinning != Skinning::Smooth;
+            let before = health.off_before_overlap.unwrap().abs();
+            assert!(!is_lost || before >= least, "{skinning:?} {degrees}: {health:?}");
+            assert!(health.off.unwrap().abs() < 1e-6, "{skinning:?} {degrees}: {health:?}");
+            let nodes: Vec<DVec3> =
+                (instance.nodes().unwrap().iter()).map(|n| Vec3::new(n[0], n[1], n[2]).as_dvec3()).collect();
+            let volume = |at: &dyn Fn(u32) -> DVec3| -> f64 {
+                let of = |t: &[u32; 4]| {
+                    let [a, b, c, d] = t.map(at);
+                    (b - a).cross(c - a).dot(d - a) / 6.0
+                };
+                tets.tets().iter().map(of).sum()
+            };
+            let rest = volume(&|n| tets.positions()[n as usize].as_dvec3());
+            let error = volume(&|n| nodes[n as usize]) / rest - 1.0;
+            assert!(error.abs() < 1e-6, "{skinning:?} {degrees}: {error}");
+            // The skin goes along: where it is whole it encloses as much, but for how coarse the tets are.
+            let judged = judge(&whole, false).frame(&pose, &shape.positions).volume_error_percent.unwrap();
+            let plain = skin(["lbs", "dqs", "smooth"][skinning as usize], &whole, &settings, &pose).0;
+            let before = judge(&whole, false).frame(&pose, &plain.positions).volume_error_percent.unwrap();
+            assert!(!is_lost || judged <= 0.2 * before, "{skinning:?} {degrees}: {judged} of {before} %");
+            assert!(shape.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-3));
+        }
+    }
 }

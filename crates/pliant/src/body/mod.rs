@@ -15,6 +15,7 @@ mod update;
 
 #[doc(hidden)]
 pub use bench::{bench_bend, bench_block, bench_body};
+pub(crate) use bvh::Bvh;
 pub use distance::{DistanceWarning, InsideDistances, Weighed, weigh};
 pub use embedding::Embedding;
 pub use error::BodyError;

@@ -4,6 +4,7 @@ mod check;
 mod dqs;
 mod fibres;
 mod flesh;
+mod hull;
 mod lbs;
 mod names;
 mod position;

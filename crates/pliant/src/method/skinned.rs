@@ -3,6 +3,7 @@
 use super::volume::{RepairState, Repairs};
 use super::{Deformer, Health, Instance, PrepareError, Settings, Setup, Shape, Skinning, Stage, smooth};
 use crate::asset::Character;
+use crate::body::{Body, Node};
 use crate::rig::{Motion, Pose, SkinMatrix};
 use crate::simd::Path;
 use crate::skin::smooth::{SmoothSkin, SmoothSkinState};
@@ -24,7 +25,7 @@ pub(super) fn prepare<'c>(
             (character, Base::Smooth(Box::new(skin)))
         }
     };
-    let repairs = Repairs::new(&character, setup, keeps_volume)?;
+    let repairs = Repairs::new(&character, skinning, setup, keeps_volume)?;
     let warnings = repairs.warnings().to_vec();
     Ok(Box::new(Skinned { character, base, repairs, warnings }))
 }
@@ -126,6 +127,10 @@ impl Deformer for Skinned<'_> {
         })
     }
 
+    fn body(&self) -> Option<&Body> {
+        self.repairs.body()
+    }
+
     fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -153,5 +158,9 @@ impl Instance for Moving<'_> {
         base.pose(character, &self.pose.morph_weights, &self.matrices, &mut self.state, out);
         finished(Stage::Skin);
         repairs.run(&self.pose, &self.matrices, &mut self.repairs, out, finished)
+    }
+
+    fn nodes(&self) -> Option<&[Node]> {
+        self.repairs.nodes()
     }
 }

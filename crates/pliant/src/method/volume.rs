@@ -1,11 +1,14 @@
 //! Skinning whose volume is kept exactly, joint by joint; and the repairs that follow any skinning.
 
 use super::check::SettingsError;
+use super::hull::{Hull, HullState};
 use super::regions::{Joints, no_joint};
 use super::{
-    CorrectionMap, Deformer, Direction, Health, PrepareError, Setup, Shape, Stage, VolumeSettings, skinned,
+    CorrectionMap, Deformer, Direction, Health, PrepareError, Setup, Shape, Skinning, Stage, VolumeSettings,
+    skinned,
 };
 use crate::asset::Character;
+use crate::body::{Body, Node};
 use crate::rig::{Pose, SkinMatrix};
 use crate::skin::overlap::{Overlap, OverlapState};
 use crate::skin::volume::{Contact, Map, Options, Volume, VolumeState};
@@ -64,43 +67,72 @@ impl VolumeSettings {
 #[derive(Default)]
 pub(super) struct Repairs {
     overlap: Option<Overlap>,
-    volume: Option<Volume>,
+    keeper: Keeper,
+}
+
+/// What keeps the volume.
+#[derive(Default)]
+enum Keeper {
+    #[default]
+    None,
+    Skin(Box<Volume>),
+    /// The body of an open skin.
+    Hull(Box<Hull>),
 }
 
 /// What each copy needs for it.
 pub(super) struct RepairState {
     overlap: Option<OverlapState>,
     volume: Option<VolumeState>,
+    hull: Option<Box<HullState>>,
 }
 
 impl Repairs {
     pub(super) fn new(
         character: &Character,
+        skinning: Skinning,
         setup: &Setup<'_>,
         keeps_volume: bool,
     ) -> Result<Self, PrepareError> {
         let parts = setup.settings.overlap.unwrap_or(keeps_volume);
         let overlap = parts.then(|| Overlap::new(character));
-        let volume = if keeps_volume {
-            let mut options = setup.settings.volume.options(character).map_err(|e| e.under("volume"))?;
-            options.gives = overlap.as_ref().map_or(Vec::new(), Overlap::reach);
-            Some(Volume::new(character, &options, setup.path)?)
-        } else {
-            None
+        if !keeps_volume {
+            return Ok(Self { overlap, keeper: Keeper::None });
+        }
+        let mut options = setup.settings.volume.options(character).map_err(|e| e.under("volume"))?;
+        options.gives = overlap.as_ref().map_or(Vec::new(), Overlap::reach);
+        let volume = Volume::new(character, &options, setup.path)?;
+        let keeper = match setup.tets.clone().filter(|_| volume.is_open()) {
+            Some(tets) => Keeper::Hull(Box::new(Hull::new(character, tets, skinning, setup)?)),
+            None => Keeper::Skin(Box::new(volume)),
         };
-        Ok(Self { overlap, volume })
+        Ok(Self { overlap, keeper })
     }
 
-    /// What was odd about the skin.
+    /// What was odd about what keeps the volume.
     pub(super) fn warnings(&self) -> &[String] {
-        self.volume.as_ref().map_or(&[], |v| v.warnings())
+        match &self.keeper {
+            Keeper::None => &[],
+            Keeper::Skin(volume) => volume.warnings(),
+            Keeper::Hull(hull) => hull.warnings(),
+        }
+    }
+
+    /// The body that the volume is taken through.
+    pub(super) fn body(&self) -> Option<&Body> {
+        match &self.keeper {
+            Keeper::Hull(hull) => Some(&hull.body),
+            _ => None,
+        }
     }
 
     pub(super) fn state(&self) -> RepairState {
-        RepairState {
-            overlap: self.overlap.as_ref().map(Overlap::state),
-            volume: self.volume.as_ref().map(Volume::state),
-        }
+        let (volume, hull) = match &self.keeper {
+            Keeper::None => (None, None),
+            Keeper::Skin(volume) => (Some(volume.state()), None),
+            Keeper::Hull(hull) => (None, Some(Box::new(hull.state()))),
+        };
+        RepairState { overlap: self.overlap.as_ref().map(Overlap::state), volume, hull }
     }
 
     /// Repairs a skinned shape.
@@ -113,18 +145,27 @@ impl Repairs {
         finished: &mut dyn FnMut(Stage),
     ) -> Health {
         let mut health = Health::default();
+        let RepairState { overlap: parting, volume: keeping, hull: of_hull } = state;
+        if let (Keeper::Hull(hull), Some(of_hull)) = (&self.keeper, of_hull) {
+            // Before overlaps are parted, which the tets do not see.
+            let corrected = hull.correct(matrices, &pose.morph_weights, of_hull, out);
+            (health.off_before_overlap, health.off) = (Some(corrected.before), Some(corrected.left));
+        }
+        let volume = match &self.keeper {
+            Keeper::Skin(volume) => Some(volume),
+            _ => None,
+        };
         let Shape { positions, normals } = out;
-        let RepairState { overlap: parting, volume: keeping } = state;
         let mut contacts: &[Contact] = &[];
         if let (Some(overlap), Some(parting)) = (&self.overlap, parting) {
-            if let (Some(volume), Some(keeping)) = (&self.volume, &mut *keeping) {
+            if let (Some(volume), Some(keeping)) = (volume, &mut *keeping) {
                 health.off_before_overlap =
                     Some(volume.off(matrices, &pose.morph_weights, keeping, positions));
             }
             health.parted = Some(overlap.part(matrices, parting, positions, normals));
             contacts = parting.contacts();
         }
-        if let (Some(volume), Some(keeping)) = (&self.volume, keeping) {
+        if let (Some(volume), Some(keeping)) = (volume, keeping) {
             let corrected =
                 volume.correct(matrices, &pose.morph_weights, contacts, keeping, positions, normals);
             health.off = Some(corrected.left);
@@ -132,9 +173,16 @@ impl Repairs {
                 health.off_before_overlap = Some(corrected.before);
             }
         }
-        if self.overlap.is_some() || self.volume.is_some() {
+        if self.overlap.is_some() || !matches!(self.keeper, Keeper::None) {
             finished(Stage::Solve);
         }
         health
+    }
+}
+
+impl RepairState {
+    /// Where the nodes of [`Repairs::body`] are.
+    pub(super) fn nodes(&self) -> Option<&[Node]> {
+        self.hull.as_ref().map(|hull| &hull.nodes[..])
     }
 }

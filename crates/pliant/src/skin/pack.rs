@@ -9,6 +9,9 @@ pub(super) const BATCH: usize = 16;
 /// Vertices a parallel task: a few microseconds of work, and enough tasks for a few threads at 10k vertices.
 pub(super) const CHUNK: usize = 64 * BATCH;
 
+/// Triangles around a point from which on their order is not looked for: that takes the square of the time.
+const LONGEST: usize = 256;
+
 /// Entries that a table in two 16-lane registers holds.
 pub(super) const TABLE: usize = 32;
 
@@ -162,4 +165,26 @@ impl Pack {
         }
         Kind::Table(used)
     }
+}
+
+/// The triangles around a point as one walk: each pair in it once, the point itself where the walk breaks off.
+pub(super) fn ring(point: u32, mut pairs: Vec<[u32; 2]>) -> Vec<u32> {
+    let mut ring = Vec::with_capacity(pairs.len() + 1);
+    if pairs.len() > LONGEST {
+        return pairs.iter().flat_map(|&[a, b]| [a, b, point]).collect();
+    }
+    while !pairs.is_empty() {
+        // From a loose end, where there is one.
+        let ends = |pairs: &[[u32; 2]]| pairs.iter().position(|p| pairs.iter().all(|q| q[1] != p[0]));
+        let [first, mut last] = pairs.swap_remove(ends(&pairs).unwrap_or(0));
+        if !ring.is_empty() {
+            ring.push(point);
+        }
+        ring.extend([first, last]);
+        while let Some(next) = pairs.iter().position(|p| p[0] == last) {
+            last = pairs.swap_remove(next)[1];
+            ring.push(last);
+        }
+    }
+    ring
 }

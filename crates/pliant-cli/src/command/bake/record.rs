@@ -71,9 +71,13 @@ impl<'a> Record<'a> {
 
     pub(super) fn frame(&mut self, clip: &str, frame: &Frame<'_>) {
         let Frame { time, pose, shape, nodes, health, ms } = *frame;
+        // Tets that only tell the skin's volume lie as its weights say: there is no flesh to be inside out.
+        let is_flesh = health.off.is_none();
         let inverted = match &mut self.recorder {
             Some(recorder) => {
                 let measures = recorder.frame(time, pose, &shape.positions, nodes);
+                measures.inverted_tets = measures.inverted_tets.filter(|_| is_flesh);
+                measures.min_det_f = measures.min_det_f.filter(|_| is_flesh);
                 measures.residual = health.residual.map(f64::from);
                 measures.held = health.held;
                 measures.volume_error_before_overlap_percent =
@@ -90,7 +94,8 @@ impl<'a> Record<'a> {
             }
             // The end of the command does not depend on whether a report is asked for.
             None => {
-                self.tets.zip(nodes).and_then(|(tets, nodes)| tets.frame(pose, nodes)).map(|m| m.inverted)
+                let tets = self.tets.filter(|_| is_flesh).zip(nodes);
+                tets.and_then(|(tets, nodes)| tets.frame(pose, nodes)).map(|m| m.inverted)
             }
         };
         let (is_inverted, is_held) = (inverted.is_some_and(|n| n > 0), health.held > 0);

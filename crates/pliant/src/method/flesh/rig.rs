@@ -66,7 +66,7 @@ pub(in crate::method) struct NodeRig {
 
 impl NodeRig {
     pub(in crate::method) fn new(character: &Character, body: &Body, on_skin: &OnSkin) -> Self {
-        let weights = node_weights(character, body, on_skin);
+        let weights = hang(character, body, on_skin);
         let bones = character.skeleton().bones();
         let mut bones_of_joint: Vec<Vec<Bone>> = vec![Vec::new(); character.skeleton().len()];
         bones.iter().for_each(|b| bones_of_joint[b.joint as usize].push(*b));
@@ -82,7 +82,7 @@ impl NodeRig {
 }
 
 /// The skin's weights where a node is nearest to it, evened out inside.
-fn node_weights(character: &Character, body: &Body, on_skin: &OnSkin) -> Vec<Vec<(u16, f32)>> {
+pub(in crate::method) fn hang(character: &Character, body: &Body, on_skin: &OnSkin) -> Vec<Vec<(u16, f32)>> {
     let mut weights: Vec<Vec<(u16, f32)>> = (0..body.tets().positions().len())
         .map(|node| {
             let mut sum: Vec<(u16, f32)> = Vec::new();

@@ -8,13 +8,12 @@
 use super::SmoothOptions;
 use super::flesh::{self, Flesh, Record};
 use super::heights::{self, Bent, Block, Heights};
-use super::normals::{Normals, Scratch};
 use super::regions::{self, NONE, Regions};
+use super::stars::{Around, Stars};
 use super::tree::{Tree, Turn};
 use crate::parallel;
 use crate::rig::SkinMatrix;
 use crate::simd::Path;
-use crate::simd::vectors::plain::unit_or;
 use crate::skin::pack::{BATCH, Vectors};
 use glam::Vec3;
 use std::f64::consts::PI;
@@ -70,14 +69,12 @@ pub(super) struct Bulge {
     /// Of each record its point and curvature; fillers have the first point.
     points: Vec<(u32, f32)>,
     runs: Vec<Run>,
+    /// Runs of each region.
+    runs_of: Vec<Vec<u32>>,
     kernel: heights::Kernel,
-    /// Places of the points that a bulge can raise.
-    places: Vec<u32>,
-    /// The reverse, or [`NONE`].
+    /// Which of the points that a bulge can raise is at each place, or [`NONE`].
     point_of_place: Vec<u32>,
-    /// Triangles around point `k`: `faces[starts[k]..starts[k + 1]]`.
-    starts: Vec<u32>,
-    faces: Vec<u32>,
+    stars: Stars,
     /// Records of point `k` and their joints: `by_point[record_starts[k]..record_starts[k + 1]]`.
     record_starts: Vec<u32>,
     by_point: Vec<(u32, u16)>,
@@ -90,8 +87,8 @@ pub(super) struct State {
     bent: Vec<Bent>,
     /// How far a bulge of `A = 1` raises the point of each record.
     heights: Vec<Heights>,
-    /// Unit normal of each point, and its area.
-    normals: Vec<(Vec3, f32)>,
+    /// The skin around each point.
+    around: Around,
     regions: regions::State,
     /// What bulges of `A = 1` add to regions, to first and second order: per run.
     gains: Vec<[f64; 2]>,
@@ -103,11 +100,10 @@ pub(super) struct State {
 }
 
 impl Bulge {
-    /// Sorts `triangles` between places, and `faces` between vertices with them, by the joint that they are near.
+    /// `triangles` between places.
     pub(super) fn new(
         flesh: &Flesh<'_>,
-        triangles: &mut Vec<[u32; 3]>,
-        faces: &mut Vec<[u32; 3]>,
+        triangles: &[[u32; 3]],
         options: &SmoothOptions,
         path: Path,
     ) -> Self {
@@ -134,12 +130,8 @@ impl Bulge {
             let [a, b, c] = t.map(|p| joint_of_place[p as usize]);
             if b == c { b } else { a }
         };
-        let mut order: Vec<u32> = (0..triangles.len() as u32).collect();
-        order.sort_by_key(|&t| region_of(&triangles[t as usize]));
-        *triangles = order.iter().map(|&t| triangles[t as usize]).collect();
-        *faces = order.iter().map(|&t| faces[t as usize]).collect();
         let slots = |place: usize| flesh.own(place).collect::<Vec<_>>();
-        let regions = Regions::new(joints.len(), flesh.rest, triangles, region_of, slots);
+        let regions = Regions::new(joints.len(), flesh.rest, triangles, region_of, slots, path);
         for (index, joint) in joints.iter_mut().enumerate() {
             let cube = joint.radius * joint.radius * joint.radius;
             if regions.volume(index).abs() < FLAT * cube {
@@ -147,20 +139,19 @@ impl Bulge {
             }
         }
         let mut made = Self {
+            runs_of: vec![Vec::new(); joints.len()],
             joints,
             regions,
             blocks: Vec::new(),
             points: Vec::new(),
             runs: Vec::new(),
             kernel: heights::kernel(path),
-            places: Vec::new(),
             point_of_place: vec![NONE; flesh.rest.len()],
-            starts: Vec::new(),
-            faces: Vec::new(),
+            stars: Stars::new(Vec::new(), path).0,
             record_starts: Vec::new(),
             by_point: Vec::new(),
         };
-        made.find(flesh, triangles, options, &joint_of_place, &joint_of_slot);
+        made.find(flesh, triangles, options, &joint_of_place, &joint_of_slot, path);
         made
     }
 
@@ -172,6 +163,7 @@ impl Bulge {
         options: &SmoothOptions,
         joint_of_place: &[u32],
         joint_of_slot: &[u32],
+        path: Path,
     ) {
         let mut found: Vec<(u32, Record)> = Vec::new();
         for place in flesh.places() {
@@ -186,10 +178,17 @@ impl Bulge {
                 }
             }
         }
-        self.places = found.iter().map(|f| f.0).collect();
-        self.places.dedup();
-        for (k, &place) in self.places.iter().enumerate() {
-            self.point_of_place[place as usize] = k as u32;
+        let mut places: Vec<u32> = found.iter().map(|f| f.0).collect();
+        places.dedup();
+        let mut pairs: Vec<Vec<[u32; 2]>> = vec![Vec::new(); flesh.rest.len()];
+        for &[a, b, c] in triangles {
+            [(a, [b, c]), (b, [c, a]), (c, [a, b])].iter().for_each(|p| pairs[p.0 as usize].push(p.1));
+        }
+        let around = places.iter().map(|&place| (place, std::mem::take(&mut pairs[place as usize])));
+        let (stars, order) = Stars::new(around.collect(), path);
+        self.stars = stars;
+        for (k, &old) in order.iter().enumerate() {
+            self.point_of_place[places[old as usize] as usize] = k as u32;
         }
         for (place, record) in &mut found {
             record.point = self.point_of_place[*place as usize];
@@ -210,19 +209,18 @@ impl Bulge {
                 by_point.extend(own.map(|(lane, (_, r))| (r.point, index + lane as u32, r.joint)));
             }
             let (joint, region) = run(&records[0]);
+            self.runs_of.get_mut(region as usize).into_iter().for_each(|r| r.push(self.runs.len() as u32));
             self.runs.push(Run { joint, region, blocks: first..self.blocks.len() as u32 });
         }
         by_point.sort_unstable();
-        self.record_starts = flesh::starts(self.places.len(), by_point.iter().map(|p| p.0));
+        self.record_starts = flesh::starts(places.len(), by_point.iter().map(|p| p.0));
         self.by_point = by_point.iter().map(|p| (p.1, p.2)).collect();
-        let mut around: Vec<(u32, u32)> = Vec::new();
-        for (face, corners) in triangles.iter().enumerate() {
-            let raised = corners.iter().map(|&c| self.point_of_place[c as usize]);
-            around.extend(raised.filter(|&k| k != NONE).map(|k| (k, face as u32)));
-        }
-        around.sort_unstable();
-        self.starts = flesh::starts(self.places.len(), around.iter().map(|a| a.0));
-        self.faces = around.iter().map(|a| a.1).collect();
+        let Self { regions, point_of_place, .. } = self;
+        let (starts, by_point) = (&self.record_starts, &self.by_point);
+        regions.set_movers(|place| match point_of_place[place as usize] {
+            NONE => Vec::new(),
+            k => records_of(starts, by_point, k as usize).iter().map(|r| r.1).collect(),
+        });
     }
 
     /// Whether nothing can bulge.
@@ -257,27 +255,22 @@ impl Bulge {
     }
 
     /// Raises the points, by what the bends of this pose took.
-    pub(super) fn raise(
-        &self,
-        pose: &Posed<'_>,
-        scratch: &mut Scratch,
-        places: &mut [Vec3],
-        state: &mut State,
-    ) {
+    pub(super) fn raise(&self, pose: &Posed<'_>, places: &mut [Vec3], state: &mut State) {
         if state.is_rest_new {
-            pose.skin.areas(pose.rest, scratch);
-            self.regions.measure(pose.rest, &scratch.areas, &mut state.regions);
+            self.regions.measure(pose.rest, |_| true, &mut state.regions);
             state.volumes.clone_from(&state.regions.volumes);
             state.is_rest_new = false;
         }
+        self.heights(state);
+        self.stars.look(places, &mut state.around);
+        self.gains(state);
         for step in 0..STEPS {
-            pose.skin.areas(places, scratch);
-            self.regions.measure(places, &scratch.areas, &mut state.regions);
-            if step == 0 {
-                self.heights(state);
-                self.normals(&scratch.areas, state);
-                self.gains(state);
-            }
+            let State { bent, regions, amounts, .. } = &mut *state;
+            let moved = |joint: &u16| amounts[usize::from(*joint)][1] != 0.0;
+            let is_wanted = |task: &regions::Task| {
+                bent[task.region as usize].is_bent && (step == 0 || task.joints.iter().any(moved))
+            };
+            self.regions.measure(places, is_wanted, regions);
             let missing = self.solve(pose, state);
             self.displace(places, state);
             if missing < ENOUGH {
@@ -297,23 +290,10 @@ impl Bulge {
         });
     }
 
-    fn normals(&self, areas: &[Vec3], state: &mut State) {
-        state.normals.resize(self.places.len(), (Vec3::ZERO, 0.0));
-        parallel::for_each_chunk_mut(&mut state.normals, CHUNK, |chunk, normals| {
-            for (index, normal) in normals.iter_mut().enumerate() {
-                let k = chunk * CHUNK + index;
-                let faces = &self.faces[self.starts[k] as usize..self.starts[k + 1] as usize];
-                let sum = faces.iter().fold(Vec3::ZERO, |sum, &f| sum + areas[f as usize]);
-                let unit = unit_or(sum, Vec3::ZERO);
-                *normal = (unit, sum.dot(unit) * (1.0 / 6.0));
-            }
-        });
-    }
-
     /// How much volume bulges of height 1 add. To second order as on a round limb: `d + H d^2` on each unit of area, `H` the
     /// mean curvature.
     fn gains(&self, state: &mut State) {
-        let State { bent, gains, heights, normals, .. } = state;
+        let State { bent, gains, heights, around, .. } = state;
         gains.resize(self.runs.len(), [0.0; 2]);
         parallel::for_each_chunk_mut(gains, 1, |index, gain| {
             let Run { joint, region, blocks } = &self.runs[index];
@@ -321,14 +301,18 @@ impl Bulge {
             if *region == NONE || !bent[usize::from(*joint)].is_bent {
                 return;
             }
+            // A sum for each lane: additions one after the other would wait for each other.
+            let mut sums = [[0f32; BATCH]; 2];
             for block in blocks.start as usize..blocks.end as usize {
-                let points = &self.points[block * BATCH..];
-                for (height, (point, curvature)) in heights[block].0.iter().zip(points) {
-                    let added = height * normals[*point as usize].1;
-                    gain[0][0] += f64::from(added);
-                    gain[0][1] += f64::from(added * height * curvature);
+                let points = &self.points[block * BATCH..][..BATCH];
+                for lane in 0..BATCH {
+                    let (height, (point, curvature)) = (heights[block].0[lane], points[lane]);
+                    let added = height * around.areas[point as usize];
+                    sums[0][lane] += added;
+                    sums[1][lane] += added * height * curvature;
                 }
             }
+            gain[0] = sums.map(|lanes| lanes.iter().map(|&x| f64::from(x)).sum::<f64>() / 6.0);
         });
     }
 
@@ -341,8 +325,8 @@ impl Bulge {
         for round in 0..ROUNDS {
             for (index, joint) in self.joints.iter().enumerate().filter(|(i, _)| bent[*i].is_bent) {
                 let (mut own, mut spilled) = ([0.0; 2], 0.0);
-                let here = self.runs.iter().zip(&*gains).filter(|(run, _)| run.region as usize == index);
-                for (run, gain) in here {
+                for &run in &self.runs_of[index] {
+                    let (run, gain) = (&self.runs[run as usize], &gains[run as usize]);
                     if usize::from(run.joint) == index {
                         own = *gain;
                     } else {
@@ -381,11 +365,11 @@ impl Bulge {
             let points = &self.point_of_place[chunk * CHUNK..][..places.len()];
             for (place, &k) in places.iter_mut().zip(points).filter(|(_, k)| **k != NONE) {
                 let k = k as usize;
-                let own = &self.by_point[self.record_starts[k] as usize..self.record_starts[k + 1] as usize];
+                let own = records_of(&self.record_starts, &self.by_point, k);
                 let up = own.iter().fold(0.0, |sum, &(record, joint)| {
                     sum + height(record as usize) * state.amounts[usize::from(joint)][1] as f32
                 });
-                *place += state.normals[k].0 * up;
+                *place += state.around.normals[k] * up;
             }
         });
     }
@@ -397,7 +381,11 @@ pub(super) struct Posed<'a> {
     pub matrices: &'a [SkinMatrix],
     /// Rest positions, with morphs.
     pub rest: &'a [Vec3],
-    pub skin: &'a Normals,
+}
+
+/// Records of a point and their joints.
+fn records_of<'a>(starts: &[u32], by_point: &'a [(u32, u16)], point: usize) -> &'a [(u32, u16)] {
+    &by_point[starts[point] as usize..starts[point + 1] as usize]
 }
 
 /// A block of some records, which are of one joint.

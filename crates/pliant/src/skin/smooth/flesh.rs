@@ -23,6 +23,7 @@ pub(super) struct Flesh<'a> {
     pub weights: &'a Weights,
     /// `u32::MAX` where there is none.
     pub point_of_place: &'a [u32],
+    /// And one more.
     pub rest: &'a [Vec3],
 }
 
@@ -57,7 +58,7 @@ struct Side {
 impl Flesh<'_> {
     /// Places that hold a point.
     pub(super) fn places(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.rest.len()).filter(|&place| self.point_of_place[place] != u32::MAX)
+        (0..self.point_of_place.len()).filter(|&place| self.point_of_place[place] != u32::MAX)
     }
 
     /// The joints, as slots, at the ends of a slot's bones. Where there are too many to be a body's they are left out.

@@ -92,7 +92,7 @@ unsafe fn height<V: Lanes>(block: &Block, joint: &Bent, lane: usize) -> V {
         let azimuth = V::select(cosine.ge(zero), acute, V::splat(PI).sub(acute));
         let slope = (2.0 * PI - 4.0 * joint.limit) / (PI * PI);
         let ridge = V::splat(slope).mul(azimuth.mul(azimuth)).add(V::splat(joint.limit));
-        let off = load(&block.angle).div(ridge).sub(one).div(V::splat(joint.width));
+        let off = load(&block.angle).div(ridge).sub(one).mul(V::splat(1.0 / joint.width));
         let bump = one.sub(V::splat(4.0).mul(off.mul(off))).max(zero);
         let side = cosine.sub(V::splat(OUTER)).mul(V::splat(-1.0 / OUTER)).max(zero);
         let side = one.sub(one.sub(side).max(zero));

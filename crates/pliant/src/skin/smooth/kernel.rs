@@ -7,8 +7,8 @@
 use super::program::{MOST_INFLUENCES, Op, Programs, Shares};
 use super::tree::Bend;
 use crate::rig::SkinMatrix;
-use crate::simd::Lanes;
 use crate::simd::vectors::{add, cross, dot, scale, sub, unsigned_zeros};
+use crate::simd::{Lanes, gather_rows};
 use crate::skin::pack::{BATCH, Vectors};
 use glam::Vec3;
 use std::mem::MaybeUninit;
@@ -114,6 +114,20 @@ unsafe fn carry_row<V: Lanes>([x, y, z, t]: [f32; 4], p: [V; 3]) -> V {
 pub(super) unsafe fn splat3<V: Lanes>([x, y, z]: [f32; 3]) -> [V; 3] {
     // SAFETY: the caller has the instructions.
     unsafe { [V::splat(x), V::splat(y), V::splat(z)] }
+}
+
+/// Three numbers from each of some offsets; a fourth after them must be there to be read.
+#[inline(always)]
+pub(super) unsafe fn gather<V: Lanes>(from: *const f32, offsets: *const u32) -> [V; 3] {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        if V::WIDTH == 1 {
+            let from = from.add(offsets.read() as usize);
+            return [V::load(from), V::load(from.add(1)), V::load(from.add(2))];
+        }
+        let [x, y, z, _] = gather_rows::<V>(from, offsets);
+        [x, y, z]
+    }
 }
 
 /// Squared lengths below this share of the larger one are none: such a place is the joint itself.
@@ -226,16 +240,19 @@ const ARCTANGENT: [f32; 10] = [
     -0.001_701_17,
 ];
 
+/// Even and odd powers apart: chains of operations that wait for each other are half as long.
 #[inline(always)]
 pub(super) unsafe fn polynomial<V: Lanes>(coefficients: &[f32], x: V) -> V {
     // SAFETY: the caller has the instructions.
     unsafe {
-        let last = coefficients.len() - 1;
-        let mut sum = V::splat(coefficients[last]);
-        for &c in coefficients[..last].iter().rev() {
-            sum = sum.mul(x).add(V::splat(c));
+        let square = x.mul(x);
+        let mut sums = [V::splat(0.0); 2];
+        for (power, &c) in coefficients.iter().enumerate().rev() {
+            let own = &mut sums[power % 2];
+            *own =
+                if power + 2 < coefficients.len() { own.mul(square).add(V::splat(c)) } else { V::splat(c) };
         }
-        sum
+        sums[0].add(sums[1].mul(x))
     }
 }
 

@@ -13,6 +13,7 @@ mod normals;
 mod program;
 mod regions;
 mod skin;
+mod stars;
 mod tree;
 
 pub use dynamic::LEAST_LIMIT;
@@ -89,7 +90,7 @@ pub struct SmoothState {
     rotations: Vec<DQuat>,
     bends: Vec<Bend>,
     turns: Vec<Turn>,
-    /// Posed, in order of places: sixteen for each batch.
+    /// Posed, in order of places: sixteen for each batch, and one more, so that four numbers can be read from any.
     places: Vec<Vec3>,
     limits: Vec<f32>,
     /// Shares of this pose, where limit angles follow it.
@@ -152,7 +153,7 @@ impl Smooth {
 
     /// A state for one copy.
     pub fn state(&self) -> SmoothState {
-        let places = vec![Vec3::ZERO; self.programs.batches.len() * BATCH];
+        let places = vec![Vec3::ZERO; self.programs.batches.len() * BATCH + 1];
         SmoothState { places, ..SmoothState::default() }
     }
 
@@ -183,17 +184,18 @@ impl Smooth {
             bends,
             rest: rest.as_deref().unwrap_or(&self.rest),
         };
-        assert_eq!(places.len(), self.programs.batches.len() * BATCH, "a state of these points");
-        parallel::for_each_chunk_mut(places, CHUNK * BATCH, |chunk, out| {
+        let count = self.programs.batches.len() * BATCH;
+        assert_eq!(places.len(), count + 1, "a state of these points");
+        parallel::for_each_chunk_mut(&mut places[..count], CHUNK * BATCH, |chunk, out| {
             // SAFETY: the path was found available when this was made; job and output are of these programs.
             unsafe { (self.kernel)(&job, chunk * CHUNK, out) }
         });
     }
 
-    /// Rest positions in order of places.
+    /// Rest positions in order of places, and one more.
     fn rest_places(&self) -> Vec<Vec3> {
         let lanes = self.rest.iter().flat_map(|batch| (0..BATCH).map(|lane| batch.0.map(|c| c[lane])));
-        lanes.map(Vec3::from_array).collect()
+        lanes.map(Vec3::from_array).chain([Vec3::ZERO]).collect()
     }
 
     /// From places to points.

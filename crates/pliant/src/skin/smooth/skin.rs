@@ -1,6 +1,7 @@
 use super::bulge::{self, Bulge, Posed};
 use super::flesh::Flesh;
-use super::normals::{Normals, Scratch};
+use super::normals::Normals;
+use super::stars::Around;
 use super::{Smooth, SmoothOptions, SmoothState};
 use crate::asset::{Character, Weights, Weld};
 use crate::parallel;
@@ -31,7 +32,7 @@ pub struct SmoothSkin {
 /// What one moving copy of a skin needs from step to step.
 pub struct SmoothSkinState {
     smooth: SmoothState,
-    scratch: Scratch,
+    around: Around,
     bulge: bulge::State,
     /// Rest positions in order of places, with morphs in them.
     rest: Vec<Vec3>,
@@ -68,8 +69,9 @@ impl SmoothSkin {
             let [a, b, c] = t.map(|v| place_of_vertex[v as usize]);
             a != b && b != c && c != a
         };
-        let mut faces: Vec<[u32; 3]> = surface.triangles().iter().filter(is_whole).copied().collect();
-        let mut triangles = faces.iter().map(|t| t.map(|v| place_of_vertex[v as usize])).collect();
+        let faces: Vec<[u32; 3]> = surface.triangles().iter().filter(is_whole).copied().collect();
+        let corners = |t: &[u32; 3]| t.map(|v| place_of_vertex[v as usize]);
+        let triangles: Vec<[u32; 3]> = faces.iter().map(corners).collect();
         let rest = smooth.rest_places();
         let options = at_points(options, &weld.vertex_of_point);
         let flesh = Flesh {
@@ -78,8 +80,8 @@ impl SmoothSkin {
             point_of_place: &smooth.programs.point_of_place,
             rest: &rest,
         };
-        let bulge = Bulge::new(&flesh, &mut triangles, &mut faces, &options, path);
-        let normals = Normals::new(&rest, triangles, &faces, &place_of_vertex, surface.normals());
+        let bulge = Bulge::new(&flesh, &triangles, &options, path);
+        let normals = Normals::new(&rest, &faces, &place_of_vertex, surface.normals(), path);
         let leads = (0..vertices).map(|v| weights.of(v).next().map_or(0, |w| w.0)).collect();
         let morphs = character.morphs().iter().map(|morph| {
             let moved = morph.vertices.iter().zip(&morph.positions);
@@ -103,7 +105,7 @@ impl SmoothSkin {
     pub fn state(&self) -> SmoothSkinState {
         SmoothSkinState {
             smooth: self.smooth.state(),
-            scratch: Scratch::default(),
+            around: Around::default(),
             bulge: self.bulge.state(),
             rest: self.rest.clone(),
             morph_weights: vec![0.0; self.morphs.len()],
@@ -149,11 +151,11 @@ impl SmoothSkin {
         assert_eq!(positions.len(), self.vertex_count(), "one position per vertex");
         assert_eq!(normals.len(), self.vertex_count(), "one normal per vertex");
         self.smooth.place(matrices, &mut state.smooth);
-        let SmoothSkinState { smooth, scratch, mirrored, bulge, rest, .. } = state;
+        let SmoothSkinState { smooth, around, mirrored, bulge, rest, .. } = state;
         let SmoothState { turns, places, .. } = smooth;
         if !self.bulge.is_empty() && self.bulge.find_bent(&self.smooth.tree, turns, bulge) {
-            let pose = Posed { turns, matrices, rest, skin: &self.normals };
-            self.bulge.raise(&pose, scratch, places, bulge);
+            let pose = Posed { turns, matrices, rest };
+            self.bulge.raise(&pose, places, bulge);
         }
         let places = &places[..];
         parallel::for_each_chunk_mut(positions, CHUNK, |chunk, out| {
@@ -165,8 +167,9 @@ impl SmoothSkin {
             let [x, y, z] = m.map(|r| Vec3::new(r[0], r[1], r[2]));
             Mat3::from_cols(x, y, z).determinant() < 0.0
         }));
-        let turned = |vertex: usize| mirrored[usize::from(self.leads[vertex])];
-        self.normals.normals(places, &self.rest_normals, turned, scratch, normals);
+        let is_any = mirrored.contains(&true);
+        let turned = |vertex: usize| is_any && mirrored[usize::from(self.leads[vertex])];
+        self.normals.normals(places, &self.rest_normals, turned, around, normals);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::Options;
 use super::regions::Regions;
+use crate::body::Bvh;
+use crate::parallel;
 use crate::skin::mesh::{Mesh, OnBone};
 
 /// Weights are f32 and sum to one but for this.
@@ -85,5 +87,27 @@ pub(super) fn map(
         std::mem::swap(&mut gamma, &mut next);
         hold(&mut gamma);
     }
+    // Last, or what is thin would be smoothed into. Squared, as distances are by default.
+    gamma.iter_mut().zip(thickness(mesh, radius)).for_each(|(gamma, thick)| *gamma *= thick * thick);
     gamma
+}
+
+/// How thick the flesh is under each point, over the limb's radius and at most one: what would be little for the limb is
+/// much for its teeth and claws. The least under the triangles around it.
+fn thickness(mesh: &Mesh, radius: &[f64]) -> Vec<f64> {
+    /// How far under the skin a look starts, over the limb's radius: not on the triangle that it is for.
+    const UNDER: f64 = 1e-6;
+    let bvh = Bvh::new(&mesh.points, &mesh.triangles);
+    let under = parallel::map(mesh.triangles.len(), |t| {
+        let corners = mesh.triangles[t];
+        let [a, b, c] = corners.map(|p| mesh.points[p as usize]);
+        let Some(normal) = (b - a).cross(c - a).try_normalize() else { return 1.0 };
+        let reach = corners.iter().map(|&p| radius[p as usize]).fold(0.0, f64::max);
+        let middle = (a + b + c) / 3.0;
+        let mut crossings = Vec::new();
+        bvh.crossings(middle - normal * (UNDER * reach), middle - normal * reach, &mut crossings);
+        crossings.iter().find(|c| c.step < 0).map_or(1.0, |out| out.at)
+    });
+    let least = |p: usize| mesh.around.of(p).iter().map(|&t| under[t as usize]).fold(1.0, f64::min);
+    (0..mesh.len()).map(least).collect()
 }

@@ -245,6 +245,11 @@ impl Volume {
         &self.warnings
     }
 
+    /// Whether some of the skin has no volume of its own: it is open.
+    pub fn is_open(&self) -> bool {
+        !self.warnings.is_empty()
+    }
+
     /// How many regions keep their volumes.
     pub fn region_count(&self) -> usize {
         self.pack.origins.len()

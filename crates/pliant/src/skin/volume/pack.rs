@@ -2,6 +2,7 @@
 
 use super::regions::{NONE, Regions};
 use crate::skin::mesh::Mesh;
+use crate::skin::pack::ring;
 use std::ops::Range;
 
 /// Points a batch: the widest register there is.
@@ -10,8 +11,6 @@ pub(super) const BATCH: usize = 16;
 pub(super) const CHUNK: usize = 24;
 /// Points within which those with rings of one length are brought together.
 const WINDOW: usize = 512;
-/// Triangles around a point from which on their order is not looked for: that takes the square of the time.
-const LONGEST: usize = 256;
 
 /// Batches in a row of one region and one kind, within a chunk.
 #[derive(Debug, Clone)]
@@ -164,26 +163,4 @@ impl Pack {
     pub(super) fn runs_of(&self, chunk: usize) -> &[Run] {
         &self.runs[self.run_starts[chunk] as usize..self.run_starts[chunk + 1] as usize]
     }
-}
-
-/// The triangles around a point as one walk: each pair in it once, the point itself where the walk breaks off.
-fn ring(point: u32, mut pairs: Vec<[u32; 2]>) -> Vec<u32> {
-    let mut ring = Vec::with_capacity(pairs.len() + 1);
-    if pairs.len() > LONGEST {
-        return pairs.iter().flat_map(|&[a, b]| [a, b, point]).collect();
-    }
-    while !pairs.is_empty() {
-        // From a loose end, where there is one.
-        let ends = |pairs: &[[u32; 2]]| pairs.iter().position(|p| pairs.iter().all(|q| q[1] != p[0]));
-        let [first, mut last] = pairs.swap_remove(ends(&pairs).unwrap_or(0));
-        if !ring.is_empty() {
-            ring.push(point);
-        }
-        ring.extend([first, last]);
-        while let Some(next) = pairs.iter().position(|p| p[0] == last) {
-            last = pairs.swap_remove(next)[1];
-            ring.push(last);
-        }
-    }
-    ring
 }
