@@ -3,12 +3,13 @@
 use super::check::SettingsError;
 use super::regions::{Joints, no_joint};
 use super::{
-    CorrectionMap, Deformer, Direction, Health, PrepareError, Setup, Shape, Stage, VolumeSettings, skinned,
+    CorrectionMap, Deformer, Direction, Health, PrepareError, Settings, Setup, Shape, Stage, VolumeSettings,
+    skinned,
 };
 use crate::asset::Character;
 use crate::rig::{Pose, SkinMatrix};
 use crate::skin::overlap::{Overlap, OverlapState};
-use crate::skin::volume::{Contact, Map, Options, Volume, VolumeState};
+use crate::skin::volume::{Map, Options, Volume, VolumeState};
 
 pub(super) const NAME: &str = "volume";
 
@@ -60,10 +61,18 @@ impl VolumeSettings {
     }
 }
 
+impl Settings {
+    /// Whether overlaps are parted after a skinning.
+    pub(super) fn parts(&self, keeps_volume: bool) -> bool {
+        self.overlap.unwrap_or(keeps_volume)
+    }
+}
+
 /// What follows a skinning.
 #[derive(Default)]
 pub(super) struct Repairs {
     overlap: Option<Overlap>,
+    parts: bool,
     volume: Option<Volume>,
 }
 
@@ -79,16 +88,17 @@ impl Repairs {
         setup: &Setup<'_>,
         keeps_volume: bool,
     ) -> Result<Self, PrepareError> {
-        let parts = setup.settings.overlap.unwrap_or(keeps_volume);
-        let overlap = parts.then(|| Overlap::new(character));
+        let parts = setup.settings.parts(keeps_volume);
+        // Flesh inside a bend is not pushed through itself, parted or not.
+        let overlap = (parts || keeps_volume).then(|| Overlap::new(character, parts));
         let volume = if keeps_volume {
             let mut options = setup.settings.volume.options(character).map_err(|e| e.under("volume"))?;
-            options.gives = overlap.as_ref().map_or(Vec::new(), Overlap::reach);
+            options.gives = overlap.as_ref().filter(|_| parts).map_or(Vec::new(), Overlap::reach);
             Some(Volume::new(character, &options, setup.path)?)
         } else {
             None
         };
-        Ok(Self { overlap, volume })
+        Ok(Self { overlap, parts, volume })
     }
 
     /// What was odd about the skin.
@@ -115,16 +125,16 @@ impl Repairs {
         let mut health = Health::default();
         let Shape { positions, normals } = out;
         let RepairState { overlap: parting, volume: keeping } = state;
-        let mut contacts: &[Contact] = &[];
-        if let (Some(overlap), Some(parting)) = (&self.overlap, parting) {
-            if let (Some(volume), Some(keeping)) = (&self.volume, &mut *keeping) {
+        if let (Some(overlap), Some(parting)) = (&self.overlap, &mut *parting) {
+            if let (true, Some(volume), Some(keeping)) = (self.parts, &self.volume, &mut *keeping) {
                 health.off_before_overlap =
                     Some(volume.off(matrices, &pose.morph_weights, keeping, positions));
             }
-            health.parted = Some(overlap.part(matrices, parting, positions, normals));
-            contacts = parting.contacts();
+            let count = overlap.part(matrices, parting, positions, normals);
+            health.parted = self.parts.then_some(count);
         }
         if let (Some(volume), Some(keeping)) = (&self.volume, keeping) {
+            let contacts = parting.iter().flat_map(|parting| parting.contacts());
             let corrected =
                 volume.correct(matrices, &pose.morph_weights, contacts, keeping, positions, normals);
             health.off = Some(corrected.left);
