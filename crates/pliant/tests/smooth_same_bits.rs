@@ -26,7 +26,7 @@ fn bits(name: &str, settings: &Settings, clip: usize, path: Path) -> Vec<[u32; 3
 #[test]
 fn on_every_path_and_with_every_number_of_threads() {
     let mut dynamic = angles(1.0);
-    dynamic.smooth.dynamic_limit = true;
+    dynamic.smooth.dynamic_limit = Some(true);
     for (name, clip, settings) in
         [("hand", 0, Settings::default()), ("arm", 1, angles(1.0)), ("arm", 0, dynamic)]
     {

@@ -170,13 +170,24 @@ fn controls_of_a_joint_are_heard() {
 fn the_limit_angle_follows_the_bend() {
     let character = sample("cylinder", 2000);
     let mut moving = angles(0.0);
-    moving.smooth.dynamic_limit = true;
+    moving.smooth.dynamic_limit = Some(true);
     let times = [0.0, 0.3, 1.4];
     let still = played(&character, "smooth", &angles(0.0), "bend", &times);
     let moving = played(&character, "smooth", &moving, "bend", &times);
     let far = |k: usize| farthest(&still[k].positions, &moving[k].positions);
     assert!(far(0) < 1e-5 && far(1) < 2e-3, "{} {}", far(0), far(1));
     assert!(far(2) > 0.01 && far(2) < 0.1, "{}", far(2));
+    // Unset, it does so where overlaps are parted.
+    for parts in [false, true] {
+        let [unset, set] = [None, Some(parts)].map(|dynamic_limit| {
+            let mut settings = Settings { overlap: Some(parts), ..angles(0.0) };
+            settings.smooth.dynamic_limit = dynamic_limit;
+            played(&character, "smooth", &settings, "bend", &times)
+        });
+        let other = if parts { &still } else { &moving };
+        assert!(unset[2].positions == set[2].positions, "overlap {parts}");
+        assert!(farthest(&unset[2].positions, &other[2].positions) > 0.01);
+    }
 }
 
 /// Any points with weights, such as a body's nodes.

@@ -39,6 +39,12 @@ impl Lists {
         Self { starts, items: grouped }
     }
 
+    /// The same lists of other items.
+    pub(crate) fn with(mut self, item: impl Fn(u32) -> u32) -> Self {
+        self.items.iter_mut().for_each(|i| *i = item(*i));
+        self
+    }
+
     /// How many lists there are.
     pub fn len(&self) -> usize {
         self.starts.len() - 1

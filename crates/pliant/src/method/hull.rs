@@ -55,7 +55,8 @@ impl Hull {
                 Base::Blend(Box::new(Skinner::owning(blend, surface, nodes.weights(), setup.path)?))
             }
             None => {
-                let mut options = setup.settings.smooth.options(&nodes).map_err(|e| e.under("smooth"))?;
+                let options = setup.settings.smooth.options(&nodes, false);
+                let mut options = options.map_err(|e| e.under("smooth"))?;
                 // What the nodes have of weights is not made of angles alone.
                 options.dynamic_limit = false;
                 Base::Smooth(Box::new(SmoothSkin::new(&nodes, nodes.weights(), &options, setup.path)?))
@@ -94,7 +95,8 @@ impl Hull {
         kept.positions.copy_from_slice(&skinned.positions);
         kept.normals.copy_from_slice(&skinned.normals);
         let Shape { positions, normals } = &mut *kept;
-        let corrected = self.volume.correct(matrices, morph_weights, &[], volume, positions, normals);
+        let corrected =
+            self.volume.correct(matrices, morph_weights, std::iter::empty(), volume, positions, normals);
         nodes.iter_mut().zip(&*positions).for_each(|(n, p)| *n = [p.x, p.y, p.z, 0.0]);
         let (skinned, kept) = (&*skinned, &*kept);
         let Shape { positions, normals } = out;

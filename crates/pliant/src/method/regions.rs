@@ -97,7 +97,7 @@ impl Settings {
         let check =
             |region: &Region| Found::new(&region.on, character).map(|_| ()).map_err(|e| e.under("on"));
         self.each_region(check).map(|_: Vec<()>| ())?;
-        self.smooth.options(character).map(|_| ()).map_err(|e| e.under("smooth"))?;
+        self.smooth.options(character, false).map(|_| ()).map_err(|e| e.under("smooth"))?;
         self.volume.options(character).map(|_| ()).map_err(|e| e.under("volume"))
     }
 

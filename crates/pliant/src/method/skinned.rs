@@ -21,7 +21,7 @@ pub(super) fn prepare<'c>(
     let (character, base) = match skinning.blend() {
         Some(_) => (Cow::Borrowed(character), Base::new(character, setup.settings, skinning, setup.path)?),
         None => {
-            let (character, skin) = smooth::skin(character, setup.settings, setup.path)?;
+            let (character, skin) = smooth::skin(character, setup, keeps_volume)?;
             (character, Base::Smooth(Box::new(skin)))
         }
     };
@@ -65,7 +65,7 @@ impl<'c> Base<'c> {
             let skinner = Skinner::new(blend, character.surface(), character.weights(), path)?;
             return Ok(Self::Blend(Box::new(skinner)));
         }
-        let mut options = settings.smooth.options(character).map_err(|e| e.under("smooth"))?;
+        let mut options = settings.smooth.options(character, false).map_err(|e| e.under("smooth"))?;
         options.dynamic_limit = false;
         options.usual.gain = 0.0;
         options.joints.values_mut().for_each(|joint| joint.gain = 0.0);

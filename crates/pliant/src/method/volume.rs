@@ -4,14 +4,14 @@ use super::check::SettingsError;
 use super::hull::{Hull, HullState};
 use super::regions::{Joints, no_joint};
 use super::{
-    CorrectionMap, Deformer, Direction, Health, PrepareError, Setup, Shape, Skinning, Stage, VolumeSettings,
-    skinned,
+    CorrectionMap, Deformer, Direction, Health, PrepareError, Settings, Setup, Shape, Skinning, Stage,
+    VolumeSettings, skinned,
 };
 use crate::asset::Character;
 use crate::body::{Body, Node};
 use crate::rig::{Pose, SkinMatrix};
 use crate::skin::overlap::{Overlap, OverlapState};
-use crate::skin::volume::{Contact, Map, Options, Volume, VolumeState};
+use crate::skin::volume::{Map, Options, Volume, VolumeState};
 
 pub(super) const NAME: &str = "volume";
 
@@ -63,10 +63,18 @@ impl VolumeSettings {
     }
 }
 
+impl Settings {
+    /// Whether overlaps are parted after a skinning.
+    pub(super) fn parts(&self, keeps_volume: bool) -> bool {
+        self.overlap.unwrap_or(keeps_volume)
+    }
+}
+
 /// What follows a skinning.
 #[derive(Default)]
 pub(super) struct Repairs {
     overlap: Option<Overlap>,
+    parts: bool,
     keeper: Keeper,
 }
 
@@ -94,19 +102,20 @@ impl Repairs {
         setup: &Setup<'_>,
         keeps_volume: bool,
     ) -> Result<Self, PrepareError> {
-        let parts = setup.settings.overlap.unwrap_or(keeps_volume);
-        let overlap = parts.then(|| Overlap::new(character));
+        let parts = setup.settings.parts(keeps_volume);
+        // Flesh inside a bend is not pushed through itself, parted or not.
+        let overlap = (parts || keeps_volume).then(|| Overlap::new(character, parts));
         if !keeps_volume {
-            return Ok(Self { overlap, keeper: Keeper::None });
+            return Ok(Self { overlap, parts, keeper: Keeper::None });
         }
         let mut options = setup.settings.volume.options(character).map_err(|e| e.under("volume"))?;
-        options.gives = overlap.as_ref().map_or(Vec::new(), Overlap::reach);
+        options.gives = overlap.as_ref().filter(|_| parts).map_or(Vec::new(), Overlap::reach);
         let volume = Volume::new(character, &options, setup.path)?;
         let keeper = match setup.tets.clone().filter(|_| volume.is_open()) {
             Some(tets) => Keeper::Hull(Box::new(Hull::new(character, tets, skinning, setup)?)),
             None => Keeper::Skin(Box::new(volume)),
         };
-        Ok(Self { overlap, keeper })
+        Ok(Self { overlap, parts, keeper })
     }
 
     /// What was odd about what keeps the volume.
@@ -156,16 +165,16 @@ impl Repairs {
             _ => None,
         };
         let Shape { positions, normals } = out;
-        let mut contacts: &[Contact] = &[];
-        if let (Some(overlap), Some(parting)) = (&self.overlap, parting) {
-            if let (Some(volume), Some(keeping)) = (volume, &mut *keeping) {
+        if let (Some(overlap), Some(parting)) = (&self.overlap, &mut *parting) {
+            if let (true, Some(volume), Some(keeping)) = (self.parts, volume, &mut *keeping) {
                 health.off_before_overlap =
                     Some(volume.off(matrices, &pose.morph_weights, keeping, positions));
             }
-            health.parted = Some(overlap.part(matrices, parting, positions, normals));
-            contacts = parting.contacts();
+            let count = overlap.part(matrices, parting, positions, normals);
+            health.parted = self.parts.then_some(count);
         }
         if let (Some(volume), Some(keeping)) = (volume, keeping) {
+            let contacts = parting.iter().flat_map(|parting| parting.contacts());
             let corrected =
                 volume.correct(matrices, &pose.morph_weights, contacts, keeping, positions, normals);
             health.off = Some(corrected.left);

@@ -117,6 +117,12 @@ pub(crate) fn on_segment(start: DVec3, end: DVec3, at: DVec3) -> DVec3 {
     start + way * along
 }
 
+/// As [`smooth_step`].
+pub(crate) fn smooth(x: f32) -> f32 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * (3.0 - 2.0 * x)
+}
+
 /// From 0 to 1 with no corner.
 pub(crate) fn smooth_step(x: f64) -> f64 {
     let x = x.clamp(0.0, 1.0);

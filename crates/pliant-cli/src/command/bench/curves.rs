@@ -95,7 +95,9 @@ impl<'c> Leg<'c> {
         }
         let pinned = pins.iter().map(|&p| p != u32::MAX).collect();
         let turn = |slot: &Slot| {
-            (pose.world_from_joint[slot.joint as usize] * slot.joint_from_rest).to_scale_rotation_translation().1
+            (pose.world_from_joint[slot.joint as usize] * slot.joint_from_rest)
+                .to_scale_rotation_translation()
+                .1
         };
         let turns: Vec<DQuat> = character.slots().iter().map(turn).collect();
         let angles = turns.iter().flat_map(|a| turns.iter().map(|b| a.angle_between(*b).to_degrees()));
@@ -247,7 +249,10 @@ fn print(curves: &Curves) -> Result<()> {
     writeln!(out)?;
     for curve in &curves.residual {
         let Curve { bend_degrees, stiffness, order, consolidating_of_ten, residual, .. } = curve;
-        write!(out, "bend {bend_degrees:3.0} stiffness {stiffness:3} {order:>10} 10/{consolidating_of_ten}  ")?;
+        write!(
+            out,
+            "bend {bend_degrees:3.0} stiffness {stiffness:3} {order:>10} 10/{consolidating_of_ten}  "
+        )?;
         residual.iter().try_for_each(|r| write!(out, "{r:8.4}"))?;
         writeln!(out)?;
     }

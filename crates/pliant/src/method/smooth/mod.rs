@@ -4,10 +4,9 @@ mod settings;
 
 pub use settings::{SmoothJoint, SmoothSettings, SmoothWeights};
 
-use super::{Deformer, PrepareError, Settings, Setup, Skinning, skinned};
+use super::{Deformer, PrepareError, Setup, Skinning, skinned};
 use crate::asset::Character;
 use crate::rig::weights::{self, AngleSettings, BoneDistances, NearBones};
-use crate::simd::Path;
 use crate::skin::smooth::{JointControl, LEAST_LIMIT, SmoothOptions, SmoothSkin};
 use std::borrow::Cow;
 
@@ -23,16 +22,17 @@ pub(super) fn prepare<'c>(
 /// The skin, and the character with the weights that it has.
 pub(super) fn skin<'c>(
     character: &'c Character,
-    settings: &Settings,
-    path: Path,
+    setup: &Setup<'_>,
+    keeps_volume: bool,
 ) -> Result<(Cow<'c, Character>, SmoothSkin), PrepareError> {
-    let settings = &settings.smooth;
-    let options = settings.options(character).map_err(|e| e.under("smooth"))?;
+    let settings = &setup.settings.smooth;
+    let parts = setup.settings.parts(keeps_volume);
+    let options = settings.options(character, parts).map_err(|e| e.under("smooth"))?;
     let character = match settings.weights {
         SmoothWeights::File => Cow::Borrowed(character),
         SmoothWeights::Angle => Cow::Owned(weighed(character, &options)?),
     };
-    let skin = SmoothSkin::new(&character, character.weights(), &options, path)?;
+    let skin = SmoothSkin::new(&character, character.weights(), &options, setup.path)?;
     Ok((character, skin))
 }
 

@@ -24,8 +24,9 @@ pub struct SmoothSettings {
     /// Degrees from a bone within which the skin moves with that bone alone, under `angle`; the bulge's ridge lies there.
     #[cfg_attr(feature = "schema", schemars(range(min = LIMIT_ANGLE.0, max = LIMIT_ANGLE.1)))]
     pub limit_angle: f64,
-    /// Whether the limit angle shrinks as a joint bends, to at most half the angle between the bones, under `angle`.
-    pub dynamic_limit: bool,
+    /// Whether the limit angle shrinks as a joint bends, to at most half the angle between the bones, under `angle`
+    /// (default: where `overlap` parts the skin; it costs volume).
+    pub dynamic_limit: Option<bool>,
     /// Times the bulge that brings the volume back; 0 is none.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::TIMES.0, max = limits::TIMES.1)))]
     pub bulge: f64,
@@ -48,7 +49,7 @@ impl Default for SmoothSettings {
         Self {
             weights: SmoothWeights::File,
             limit_angle: 30.0,
-            dynamic_limit: false,
+            dynamic_limit: None,
             bulge: 1.0,
             ridge_width: 1.6,
             fat_radius: 4.0,
@@ -116,8 +117,12 @@ impl SmoothSettings {
         self.fat.iter().chain(self.joints.iter().filter_map(|j| j.fat.as_ref())).map(|name| &name[..])
     }
 
-    /// What is set, for a character: looks up joints and paint.
-    pub(in crate::method) fn options(&self, character: &Character) -> Result<SmoothOptions, SettingsError> {
+    /// What is set, for a character: looks up joints and paint. `parts`: whether overlaps are parted afterwards.
+    pub(in crate::method) fn options(
+        &self,
+        character: &Character,
+        parts: bool,
+    ) -> Result<SmoothOptions, SettingsError> {
         let usual = JointControl {
             limit_angle: self.limit_angle.to_radians(),
             gain: self.bulge,
@@ -125,7 +130,7 @@ impl SmoothSettings {
             fat_radius: self.fat_radius,
             fat: self.fat.as_ref().map(|fat| paint(character, fat)).transpose()?,
         };
-        let dynamic_limit = self.dynamic_limit && self.weights == SmoothWeights::Angle;
+        let dynamic_limit = self.dynamic_limit.unwrap_or(parts) && self.weights == SmoothWeights::Angle;
         let mut options = SmoothOptions { usual, dynamic_limit, ..SmoothOptions::default() };
         let joints = Joints::of(character.skeleton());
         for (index, joint) in self.joints.iter().enumerate() {

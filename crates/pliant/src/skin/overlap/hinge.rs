@@ -6,28 +6,37 @@
 
 use super::{Overlap, OverlapState};
 use crate::asset::{Bone, Character};
+use crate::body::topology::Lists;
 use crate::parallel;
-use crate::skin::mesh::{Mesh, on_segment, smooth_step};
+use crate::skin::mesh::{Mesh, on_segment, smooth, smooth_step};
+use crate::skin::volume::Contact;
 use glam::{DAffine3, DVec3, Vec3};
 
 /// Degrees by which a joint is closed, against rest, from which on anything is done, and at which all is.
 const CLOSED: [f64; 2] = [10.0, 30.0];
 /// Degrees between the bones above which there is no inside of the bend.
 const OPEN: [f64; 2] = [165.0, 145.0];
-/// How deep both halves must have passed the plane for the whole repair, over the radius; and how deep one of them, where
-/// the other is too thick to. Weights that are not painted along the plane pass it a little at any bend.
-const DEEP: f32 = 0.04;
-const DEEP_ALONE: [f32; 2] = [0.1, 0.2];
+/// How deep flesh must have passed the plane, over the radius, from which on anything is done, and at which all is.
+const DEEP: [f32; 2] = [0.015, 0.04];
+/// How far the plane goes to where the skin is of both bones alike, at most, over the radius; and how many members of both
+/// are too few to tell.
+const SHIFT: f32 = 0.25;
+const FEW: f32 = 0.1;
 /// Over which part of the radius the repair fades in from the joint inwards.
-const INNER: f64 = 0.06;
+const INNER: f32 = 0.06;
 /// The gap that is left, over the radius; less where both bones have their say.
-const GAP: f64 = 0.03;
+const GAP: f32 = 0.03;
 /// Skin this near to the plane, over the radius, is in contact: less and less of it is moved for the volume's sake.
-const CONTACT: f64 = 0.6;
+const CONTACT: f32 = 0.6;
+const NEAR: f32 = GAP + CONTACT + SHIFT;
 /// How much the flesh beside the contact gives way, against that of the joint.
 const GIVE: f32 = 0.5;
 /// Over how many radii beyond the contact it still does.
 const BESIDE: f32 = 3.0;
+/// Members that are looked at, or passed over, together.
+const ROW: usize = 32;
+/// The weight from which on a member is moved by one bone alone.
+const RIGID: f32 = 0.98;
 const ROUNDS: usize = 8;
 /// How much of the way to the middle of its neighbours a point goes in each, and how far it must have been moved for that,
 /// over the radius.
@@ -48,7 +57,27 @@ pub(super) struct Hinge {
     radii: [f64; 2],
     /// Degrees between the bones.
     rest: f64,
+    /// Nearest to the joint first.
     members: Vec<Member>,
+    /// Members around each, and others: their vertices come after those of the members.
+    around: Lists,
+    vertices: Vec<u32>,
+    rows: Vec<Row>,
+}
+
+/// [`ROW`] members: how far along its bone the nearest is, and how far from it the farthest, in radii.
+struct Row {
+    along: f32,
+    off: f32,
+}
+
+impl Row {
+    /// Whether any of it can be near the plane.
+    fn passes(&self, fold: &Fold) -> bool {
+        // `along sin(a) - off cos(a) < NEAR` with `1 / tan(a)` the contact.
+        let contact = fold.steepest;
+        self.along < NEAR * (1.0 + contact * contact).sqrt() + self.off * contact
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -58,13 +87,48 @@ struct Member {
     /// `2 W - 1`: from -1 for the parent's alone to 1 for the child's.
     side: f32,
     fade: f32,
+    /// Radii from the joint.
+    from: f32,
+}
+
+impl Member {
+    /// Less where both bones have their say.
+    fn sureness(&self) -> f32 {
+        (3.0 * self.side.abs()).min(1.0)
+    }
+}
+
+/// A hinge in a frame.
+pub(super) struct Folded {
+    fold: Fold,
+    /// Members near the plane, and those of them that are past it.
+    near: Vec<u32>,
+    parted: Vec<Parted>,
+    /// How far each member and each point beside them is moved.
+    moved: Vec<Vec3>,
+    /// The same of those past the plane, evened out.
+    smoothed: Vec<Vec3>,
+    pub(super) contacts: Vec<Contact>,
+}
+
+/// A member past the plane.
+struct Parted {
+    index: u32,
+    start: Vec3,
+    /// What it lacks to its place on its own side.
+    gap: f32,
+    /// Towards there.
+    own_way: Vec3,
+    share: f32,
+    /// How much of the way to the middle of its neighbours it goes.
+    even: f32,
 }
 
 /// Where a hinge's plane lies in a pose.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Fold {
+struct Fold {
     /// How far the joint is bent, 0 to 1.
-    pub(super) bent: f32,
+    bent: f32,
     /// How much of the repair is done, 0 to 1: the same where the skin is folded.
     ease: f32,
     joint: Vec3,
@@ -75,17 +139,20 @@ pub(super) struct Fold {
     radius: f32,
     /// How far from the joint the halves touch, in radii: `1 / tan(angle / 2)`.
     contact: f32,
+    /// The largest `1 / tan` of the angles between the plane and the bones.
+    steepest: f32,
 }
 
 impl Fold {
-    fn inside(&self, place: Vec3) -> f32 {
-        smooth((place - self.joint).dot(self.inwards) / (INNER as f32 * self.radius))
+    /// How far a member is on its own side.
+    fn own(&self, member: &Member, place: Vec3) -> f32 {
+        let height = (place - self.joint).dot(self.normal);
+        if member.side > 0.0 { height } else { -height }
     }
-}
 
-fn smooth(x: f32) -> f32 {
-    let x = x.clamp(0.0, 1.0);
-    x * x * (3.0 - 2.0 * x)
+    fn inside(&self, place: Vec3) -> f32 {
+        smooth((place - self.joint).dot(self.inwards) / (INNER * self.radius))
+    }
 }
 
 /// A place on the way along which a joint's own flesh lies.
@@ -120,6 +187,7 @@ pub(super) fn hinges(character: &Character, mesh: &Mesh) -> Vec<Hinge> {
         false
     };
     let mut hinges = Vec::new();
+    let mut local = vec![u32::MAX; mesh.len()];
     for child in 0..joints.len() as u32 {
         let Some(parent) = joints[child as usize].parent else { continue };
         let (Some(upper), Some(lower)) = (slot_of(parent), slot_of(child)) else { continue };
@@ -172,6 +240,9 @@ pub(super) fn hinges(character: &Character, mesh: &Mesh) -> Vec<Hinge> {
             radii,
             rest: ways[0].angle_between(ways[1]).to_degrees(),
             members: Vec::new(),
+            around: Lists::group::<1>(0, &[]),
+            vertices: Vec::new(),
+            rows: Vec::new(),
         };
         let reach = REACH * radii[0].max(radii[1]);
         let across = (hinge.ways[1] - hinge.ways[0]).normalize_or_zero();
@@ -193,11 +264,14 @@ pub(super) fn hinges(character: &Character, mesh: &Mesh) -> Vec<Hinge> {
                     * smooth_step((reach - off.length()) / radii[side]);
                 if fade > 0.0 {
                     let vertex = mesh.vertex_of_point[point as usize];
-                    hinge.members.push(Member { point, vertex, side: twice, fade: fade as f32 });
+                    let from = (off.length() / (0.5 * (radii[0] + radii[1]))) as f32;
+                    hinge.members.push(Member { point, vertex, side: twice, fade: fade as f32, from });
                 }
             }
         }
-        hinge.members.sort_by_key(|m| m.point);
+        hinge.members.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.point.cmp(&b.point)));
+        hinge.find_around(mesh, &mut local);
+        hinge.find_rows(mesh);
         if hinge.members.iter().any(|m| m.side > 0.0) && hinge.members.iter().any(|m| m.side < 0.0) {
             hinges.push(hinge);
         }
@@ -233,8 +307,55 @@ impl Hinge {
             normal: normal.as_vec3(),
             inwards: inwards.as_vec3(),
             radius: radius as f32,
+            steepest: {
+                let cos = inwards.dot(a).max(inwards.dot(b)).min(0.99);
+                (cos / (1.0 - cos * cos).sqrt()) as f32
+            },
             contact: (libm::tan(0.5 * angle.to_radians()).recip()).min(REACH) as f32,
         }
+    }
+
+    /// Who is beside whom. `local` has a number for each point, and is left as it came.
+    fn find_around(&mut self, mesh: &Mesh, local: &mut [u32]) {
+        let mut points: Vec<u32> = self.members.iter().map(|m| m.point).collect();
+        for (index, &point) in points.iter().enumerate() {
+            local[point as usize] = index as u32;
+        }
+        let mut pairs: Vec<[u32; 2]> = Vec::new();
+        for index in 0..self.members.len() {
+            mesh.for_neighbours(points[index] as usize, |n| {
+                if local[n] == u32::MAX {
+                    local[n] = points.len() as u32;
+                    points.push(n as u32);
+                }
+                pairs.push([index as u32, local[n]]);
+            });
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let owners: Vec<[u32; 1]> = pairs.iter().map(|p| [p[0]]).collect();
+        self.around = Lists::group(self.members.len(), &owners).with(|pair| pairs[pair as usize][1]);
+        self.vertices = points.iter().map(|&p| mesh.vertex_of_point[p as usize]).collect();
+        points.iter().for_each(|&p| local[p as usize] = u32::MAX);
+    }
+
+    fn find_rows(&mut self, mesh: &Mesh) {
+        let radius = 0.5 * (self.radii[0] + self.radii[1]);
+        let row = |members: &[Member]| {
+            let mut row = Row { along: f32::INFINITY, off: 0.0 };
+            for member in members {
+                let off = mesh.points[member.point as usize] - self.joint;
+                let along = off.dot(self.ways[usize::from(member.side > 0.0)]);
+                let from = (off.length_squared() - along * along).max(0.0).sqrt();
+                // What several bones move may be anywhere between.
+                let is_rigid = mesh.weights(member.point as usize)[0].1 > RIGID;
+                let along = if is_rigid { along } else { 0.0 };
+                row.along = row.along.min((along / radius) as f32);
+                row.off = row.off.max((from / radius) as f32);
+            }
+            row
+        };
+        self.rows = self.members.chunks(ROW).map(row).collect();
     }
 
     /// The first vertices of the points that it may move.
@@ -242,114 +363,144 @@ impl Hinge {
         self.members.iter().map(|m| m.vertex)
     }
 
-    /// How much both halves, or one of them, have passed the plane.
-    fn depth(&self, fold: &Fold, positions: &[Vec3]) -> f32 {
-        let mut past = [0f32; 2];
-        for member in &self.members {
-            let place = positions[member.vertex as usize];
-            let height = (place - fold.joint).dot(fold.normal);
-            let own = if member.side > 0.0 { height } else { -height };
-            if own < 0.0 {
-                let side = usize::from(member.side > 0.0);
-                past[side] = past[side].max(-own * fold.inside(place) * member.fade * member.side.abs());
-            }
+    pub(super) fn state(&self) -> Folded {
+        let zeros = vec![Vec3::ZERO; self.vertices.len()];
+        Folded {
+            fold: Fold::default(),
+            near: Vec::with_capacity(self.members.len()),
+            parted: Vec::with_capacity(self.members.len()),
+            moved: zeros.clone(),
+            smoothed: zeros,
+            // Each may both give way and be held.
+            contacts: Vec::with_capacity(2 * self.members.len()),
         }
-        let [both, one] = [past[0].min(past[1]), past[0].max(past[1])].map(|depth| depth / fold.radius);
-        smooth(both / DEEP).max(smooth((one - DEEP_ALONE[0]) / (DEEP_ALONE[1] - DEEP_ALONE[0])))
-    }
-}
-
-impl Overlap {
-    /// Which hinges are folded, and how far the repair of each is eased in.
-    pub(super) fn find_folds(&self, state: &mut OverlapState, positions: &[Vec3]) {
-        let OverlapState { posed, folds, .. } = state;
-        let hinges = &self.hinges;
-        parallel::for_each_chunk_mut(folds, 1, |index, folds| {
-            let mut fold = hinges[index].plane(posed);
-            if fold.bent > 0.0 {
-                fold.ease = fold.bent * hinges[index].depth(&fold, positions);
-            }
-            folds[0] = fold;
-        });
     }
 
     /// Puts flesh back to its own side of the plane.
-    pub(super) fn unfold(&self, hinge: usize, state: &mut OverlapState, positions: &mut [Vec3]) {
-        let (hinge, fold) = (&self.hinges[hinge], state.folds[hinge]);
-        let gap_of = |member: &Member| GAP as f32 * fold.radius * (3.0 * member.side.abs()).min(1.0);
-        let own = |member: &Member, place: Vec3| {
-            let height = (place - fold.joint).dot(fold.normal);
-            if member.side > 0.0 { height } else { -height }
-        };
-        // In `near`: members, not points.
+    fn unfold(&self, posed: &[DAffine3], positions: &[Vec3], parts: bool, state: &mut Folded) {
         state.near.clear();
-        for (index, member) in hinge.members.iter().enumerate() {
+        state.parted.clear();
+        state.contacts.clear();
+        state.fold = self.plane(posed);
+        if state.fold.bent == 0.0 {
+            return;
+        }
+        // Flesh as thick as any that hangs on the bones passes the plane no farther out than this.
+        let reach = BESIDE * (1.0 + state.fold.contact * state.fold.contact).sqrt() + 1.0;
+        let members = &self.members[..self.members.partition_point(|m| m.from < reach)];
+        let fade = |member: &Member| member.fade * smooth(reach - member.from);
+        // Weights are seldom painted along the plane: it goes where the skin is of both bones alike.
+        let (mut shift, mut all) = (0.0, FEW);
+        let rows = members.chunks(ROW).zip(&self.rows).zip((0..).step_by(ROW));
+        let rows = rows.filter(|((_, row), _)| row.passes(&state.fold));
+        for (index, member) in rows.flat_map(|((members, _), first)| (first..).zip(members)) {
             let place = positions[member.vertex as usize];
-            if own(member, place) < gap_of(member) + CONTACT as f32 * fold.radius && fold.inside(place) > 0.0
-            {
-                state.near.push(index as u32);
+            let height = (place - state.fold.joint).dot(state.fold.normal);
+            let own = if member.side > 0.0 { height } else { -height };
+            let inside = if own < NEAR * state.fold.radius { state.fold.inside(place) } else { 0.0 };
+            if inside > 0.0 {
+                state.near.push(index);
+                let blended = 1.0 - member.side.abs();
+                let level = smooth(1.0 - height.abs() / (NEAR * state.fold.radius));
+                let share = blended * blended * level * fade(member) * inside;
+                (shift, all) = (shift + share * height, all + share);
             }
         }
-        let near = std::mem::take(&mut state.near);
-        let rounds = if fold.ease > 0.0 { ROUNDS } else { 0 };
-        for round in 0..rounds {
-            for &index in &near {
-                let member = &hinge.members[index as usize];
-                let start = positions[member.vertex as usize];
-                let share = fold.ease * member.fade * fold.inside(start);
-                let moved = &mut state.moved[member.point as usize];
-                let lacks = gap_of(member) - own(member, start + *moved);
+        let most = SHIFT * state.fold.radius;
+        state.fold.joint += state.fold.normal * (shift / all).clamp(-most, most);
+        if parts {
+            let past = |&index: &u32| {
+                let member = &members[index as usize];
+                let place = positions[member.vertex as usize];
+                -state.fold.own(member, place) * state.fold.inside(place) * fade(member) * member.sureness()
+            };
+            let past = state.near.iter().map(past).fold(0.0, f32::max) / state.fold.radius;
+            state.fold.ease = state.fold.bent * smooth((past - DEEP[0]) / (DEEP[1] - DEEP[0]));
+        }
+        if state.fold.ease > 0.0 {
+            self.part(positions, fade, state);
+        }
+        let Folded { fold, near, moved, contacts, .. } = state;
+        // What was cut off goes to the flesh around it: as far along the limb as the halves touch, and a little farther.
+        let beside = if fold.ease > 0.0 { fold.contact + BESIDE } else { 0.0 };
+        for member in members.iter().take_while(|m| m.from < beside) {
+            let give = GIVE * fold.ease * member.fade * smooth((beside - member.from) / BESIDE);
+            contacts.push(Contact { vertex: member.vertex, give, hold: 0.0 });
+        }
+        // The inside of a bend is held even where nothing has met yet: it would be pushed through itself.
+        for &index in near.iter() {
+            let member = &members[index as usize];
+            let start = positions[member.vertex as usize];
+            let from_plane = fold.own(member, start + moved[index as usize]) / (CONTACT * fold.radius);
+            let hold = fold.bent * fade(member) * fold.inside(start) * smooth(1.0 - from_plane);
+            if hold > 0.0 {
+                contacts.push(Contact { vertex: member.vertex, give: 0.0, hold });
+            }
+        }
+    }
+
+    /// How far each member near the plane is to be moved.
+    fn part(&self, positions: &[Vec3], fade: impl Fn(&Member) -> f32, state: &mut Folded) {
+        let Folded { fold, near, parted, moved, smoothed, .. } = state;
+        for &index in near.iter() {
+            let member = &self.members[index as usize];
+            let start = positions[member.vertex as usize];
+            let gap = GAP * fold.radius * member.sureness() - fold.own(member, start);
+            // Others are not evened out either, and stay.
+            if gap > 0.0 {
+                let own_way = fold.normal * 1f32.copysign(member.side);
+                let share = fold.ease * fade(member) * fold.inside(start);
+                // By what it lacks, not by how far it has come: that would grow from round to round.
+                let even = EVEN * smooth(gap * share / (EVENED * fold.radius));
+                parted.push(Parted { index, start, gap, own_way, share, even });
+            }
+        }
+        for round in 0..ROUNDS {
+            for part in parted.iter() {
+                let moved = &mut moved[part.index as usize];
+                let lacks = part.gap - moved.dot(part.own_way);
                 if lacks > 0.0 {
-                    *moved += fold.normal * (lacks * share).copysign(member.side);
+                    *moved += part.own_way * (lacks * part.share);
                 }
             }
             if round + 1 == ROUNDS {
                 break;
             }
             // What was pushed through the plane lies on it in folds: evened out by its neighbours.
-            for &index in &near {
-                let Member { point, vertex, .. } = hinge.members[index as usize];
-                let own = state.moved[point as usize];
-                let share = EVEN * smooth(own.length() / (EVENED * fold.radius));
-                let (mut sum, mut count) = (Vec3::ZERO, 0.0);
-                if share > 0.0 {
-                    self.mesh.for_neighbours(point as usize, |n| {
-                        sum += self.place(positions, n as u32) + state.moved[n];
-                        count += 1.0;
-                    });
+            for (part, smoothed) in parted.iter().zip(smoothed.iter_mut()) {
+                let own = moved[part.index as usize];
+                *smoothed = own;
+                let around = self.around.of(part.index as usize);
+                if part.even > 0.0 && !around.is_empty() {
+                    let mut sum = Vec3::ZERO;
+                    for &n in around {
+                        sum += positions[self.vertices[n as usize] as usize] + moved[n as usize];
+                    }
+                    *smoothed += (sum / around.len() as f32 - part.start - own) * part.even;
                 }
-                let even = if count > 0.0 { sum / count - positions[vertex as usize] } else { own };
-                state.smoothed[point as usize] = own + (even - own) * share;
             }
-            for &index in &near {
-                let point = hinge.members[index as usize].point as usize;
-                state.moved[point] = std::mem::take(&mut state.smoothed[point]);
+            for (part, smoothed) in parted.iter().zip(smoothed.iter()) {
+                moved[part.index as usize] = *smoothed;
             }
         }
-        for &index in &near {
-            let member = &hinge.members[index as usize];
-            let moved = std::mem::take(&mut state.moved[member.point as usize]);
-            let start = positions[member.vertex as usize];
-            if moved != Vec3::ZERO {
-                state.touch(member.point, start);
-                positions[member.vertex as usize] = start + moved;
-            }
-            let from_plane = own(member, start + moved) / (CONTACT as f32 * fold.radius);
-            // The inside of a bend is held even where nothing has met yet: it would be pushed through itself.
-            let share = fold.bent * member.fade * fold.inside(start);
-            state.meet(member.point, 0.0, share * smooth(1.0 - from_plane));
-        }
-        state.near = near;
-        if fold.ease == 0.0 {
-            return;
-        }
-        // What was cut off goes to the flesh around it: as far along the limb as the halves touch, and a little farther.
-        for member in &hinge.members {
-            let from = positions[member.vertex as usize].distance(fold.joint) / fold.radius;
-            let give = GIVE * fold.ease * member.fade * smooth((fold.contact + BESIDE - from) / BESIDE);
-            if give > 0.0 {
-                state.meet(member.point, give, 0.0);
+    }
+}
+
+impl Overlap {
+    /// Parts the halves of limbs that are bent.
+    pub(super) fn part_hinges(&self, state: &mut OverlapState, positions: &mut [Vec3]) {
+        let mut folded = std::mem::take(&mut state.folded);
+        let (posed, place) = (&state.posed, &*positions);
+        parallel::for_each_chunk_mut(&mut folded, 1, |index, folded| {
+            self.hinges[index].unfold(posed, place, self.limbs.is_some(), &mut folded[0]);
+        });
+        for (hinge, Folded { parted, moved, .. }) in self.hinges.iter().zip(&mut folded) {
+            for &Parted { index, .. } in parted.iter() {
+                let moved = std::mem::take(&mut moved[index as usize]);
+                state.push(hinge.members[index as usize].point, moved);
             }
         }
+        state.folded = folded;
+        state.apply(&self.mesh, positions);
     }
 }

@@ -1,10 +1,16 @@
 //! Bones that do not share a joint: flesh of one that has got into another's is put back to where its distance from both,
 //! over the radius of each, is the same. Raw distances would give a belly's skin to the arm that rests on it.
+//!
+//! All limbs are looked at in the same place before any is moved: pairs cost nothing where balls around a few points
+//! each, in the pose, do not come near the other's bone.
 
 use super::{Overlap, OverlapState};
 use crate::asset::Character;
-use crate::skin::mesh::{Mesh, on_segment, smooth_step};
-use glam::{DAffine3, DVec3, Vec3};
+use crate::parallel;
+use crate::skin::mesh::{Mesh, smooth};
+use crate::skin::volume::Contact;
+use glam::{DAffine3, DMat3, DVec3, Mat3, Vec3};
+use std::ops::Range;
 
 /// Stations along a bone, and directions around it, at which the flesh's radius is known.
 const ALONG: usize = 8;
@@ -12,13 +18,27 @@ const AROUND: usize = 16;
 /// Fewer points than this are no limb.
 const LEAST_POINTS: usize = 24;
 /// Flesh that is nearer than this at rest, in radii, belongs there.
-const APART: [f64; 2] = [0.1, 0.4];
+const APART: [f32; 2] = [0.1, 0.4];
 /// The most that flesh is moved by, over its own distance from its bone.
-const MOST: f64 = 0.5;
-/// Points that are looked at, or passed over, together.
+const MOST: f32 = 0.5;
+/// The gap that is left, in radii.
+const GAP: f32 = 0.05;
+/// From which ratio outwards flesh is moved wholly, and to which.
+const CORE: f32 = 0.3;
+const EDGE: f32 = 0.1;
+/// Steps to there: what is far from a bone is not what the bone's slope says.
+const STEPS: usize = 3;
+/// Flesh that is moved by this, over the same, is held where it is for the volume's sake.
+const HELD: f32 = 0.1;
+/// Points that are looked at, or passed over, together: as many as an u32 has bits.
 const CLUSTER: usize = 32;
-/// How far skinning may take flesh from where its own bone alone would, over the limb's largest radius.
-const ASTRAY: f64 = 0.5;
+/// Clusters that are looked at side by side before what they found is taken in.
+const BATCH: usize = 256;
+/// Clusters a task, and balls.
+const TASK: usize = 8;
+const BALLS: usize = 128;
+/// Rounding when points are passed over.
+const SLACK: f32 = 1.0001;
 /// Weight on the other bone from which on flesh is blended, not in contact.
 const SHARED: f32 = 0.02;
 
@@ -26,103 +46,190 @@ const SHARED: f32 = 0.02;
 struct Limb {
     slot: u16,
     joint: u32,
-    start: DVec3,
-    end: DVec3,
+    start: Vec3,
+    end: Vec3,
+    /// From start to end, over its squared length.
+    along: Vec3,
     /// Square to the bone, and to each other.
-    axes: [DVec3; 2],
+    axes: [Vec3; 2],
     radii: Vec<f32>,
-    most: f64,
-    points: Vec<(u32, f32)>,
+    /// The largest radius, and that between each station and the next.
+    most: f32,
+    most_along: [f32; ALONG - 1],
+    mean_along: [f32; ALONG],
+    points: Vec<Flesh>,
+    /// Of its points, in rows of [`CLUSTER`], among all limbs' clusters.
+    first_cluster: u32,
+    /// Against which others, among all limbs' sides.
+    sides: Range<usize>,
 }
 
-/// Points of one limb that another may get into, each with how much that counts, in clusters.
+/// A point of a limb.
+#[derive(Debug, Clone, Copy)]
+struct Flesh {
+    point: u32,
+    vertex: u32,
+    weight: f32,
+    /// Distance from the bone at rest.
+    radius: f32,
+}
+
+/// One limb's flesh that may get into another.
 struct Side {
-    fades: Vec<(u32, f32)>,
-    clusters: Vec<Cluster>,
-}
-
-/// [`CLUSTER`] points in a row, in a ball at rest.
-struct Cluster {
-    center: DVec3,
-    radius: f64,
-}
-
-struct Meeting {
-    limbs: [u32; 2],
-    sides: [Side; 2],
-}
-
-impl Side {
-    /// Points that lie together at rest come together.
-    fn new(mesh: &Mesh, own: &Limb, mut fades: Vec<(u32, f32)>) -> Self {
-        let place = |p: u32| {
-            let at = mesh.points[p as usize];
-            let on = on_segment(own.start, own.end, at);
-            let turn = diamond((at - on).dot(own.axes[0]), (at - on).dot(own.axes[1]));
-            (((on - own.start).length() / own.most) as u32, (2.0 * turn) as u32, p)
-        };
-        fades.sort_by_cached_key(|f| place(f.0));
-        let cluster = |points: &[(u32, f32)]| {
-            let at = |f: &(u32, f32)| mesh.points[f.0 as usize];
-            let center = points.iter().map(at).sum::<DVec3>() / points.len() as f64;
-            let radius = points.iter().map(|f| at(f).distance(center)).fold(0.0, f64::max);
-            Cluster { center, radius }
-        };
-        let clusters = fades.chunks(CLUSTER).map(cluster).collect();
-        Self { fades, clusters }
-    }
+    own: u32,
+    other: u32,
+    /// Its own clusters that are not grown together with the other at rest, and which points of each are not.
+    clusters: Vec<(u32, u32)>,
 }
 
 pub(super) struct Limbs {
     limbs: Vec<Limb>,
-    meetings: Vec<Meeting>,
+    sides: Vec<Side>,
+    /// The vertices of each cluster; the last one's again where it is not full.
+    clusters: Vec<[u32; CLUSTER]>,
+    /// Distance from its limb's bone at rest, per point.
+    radii: Vec<f32>,
 }
 
+/// A side, and a cluster and points of it.
+type Near = (u32, (u32, u32));
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Ball {
+    center: Vec3,
+    radius: f32,
+}
+
+/// A limb in a pose.
+#[derive(Debug, Clone, Copy)]
+struct Posed {
+    place: Mat3,
+    /// To its rest.
+    back: Mat3,
+    back_by: Vec3,
+    bone: [Vec3; 2],
+    /// How much larger things are at rest, and in the pose.
+    shrinks: f32,
+    grows: f32,
+    /// How far from the bone its flesh is.
+    reach: f32,
+}
+
+#[derive(Default)]
 pub(super) struct LimbState {
-    inverses: Vec<Option<DAffine3>>,
-    moves: Vec<(u32, Vec3)>,
+    posed: Vec<Option<Posed>>,
+    balls: Vec<Ball>,
+    /// Sides with clusters that are near enough to be looked at, and points of them.
+    near: Vec<Near>,
+    /// The same by the limb whose clusters they are.
+    near_of: Vec<Vec<Near>>,
+    pub(super) contacts: Vec<Contact>,
+    found: Vec<Found>,
+}
+
+/// Which points of a cluster are to be moved, and how.
+#[derive(Debug, Clone, Copy, Default)]
+struct Found {
+    moving: u32,
+    moves: [Vec3; CLUSTER],
 }
 
 impl Limb {
-    /// Distance from the bone over the flesh's radius there; the way from the bone, and the radius.
-    fn ratio(&self, at: DVec3) -> (f64, DVec3, f64) {
-        let on = on_segment(self.start, self.end, at);
-        let off = at - on;
-        let radius = self.radius(at, on);
-        (off.length() / radius, off.normalize_or_zero(), radius)
+    /// The nearest place on the bone, and how far along it that is.
+    fn on(&self, at: Vec3) -> (Vec3, f32) {
+        let along = (at - self.start).dot(self.along).clamp(0.0, 1.0);
+        (self.start + (self.end - self.start) * along, along)
     }
 
-    /// The flesh's radius towards a place.
-    fn radius(&self, at: DVec3, on: DVec3) -> f64 {
-        let way = self.end - self.start;
-        let square = way.length_squared();
-        let along = if square > 0.0 { ((on - self.start).dot(way) / square).clamp(0.0, 1.0) } else { 0.0 };
+    /// Which points of a cluster are near enough to the bone to be in its flesh.
+    fn reached(&self, posed: &Posed, vertices: &[u32; CLUSTER], positions: &[Vec3]) -> u32 {
+        let mut places = [[0f32; CLUSTER]; 3];
+        for (lane, &vertex) in vertices.iter().enumerate() {
+            let at = positions[vertex as usize];
+            (places[0][lane], places[1][lane], places[2][lane]) = (at.x, at.y, at.z);
+        }
+        let [x_axis, y_axis, z_axis] = [posed.back.x_axis, posed.back.y_axis, posed.back.z_axis];
+        let (by, start, along, way) = (posed.back_by, self.start, self.along, self.end - self.start);
+        let (mut rows, mut squares) = ([0f32; CLUSTER], [0f32; CLUSTER]);
+        for lane in 0..CLUSTER {
+            let [x, y, z] = [places[0][lane], places[1][lane], places[2][lane]];
+            let u = x_axis.x * x + y_axis.x * y + z_axis.x * z + by.x - start.x;
+            let v = x_axis.y * x + y_axis.y * y + z_axis.y * z + by.y - start.y;
+            let w = x_axis.z * x + y_axis.z * y + z_axis.z * z + by.z - start.z;
+            let t = (u * along.x + v * along.y + w * along.z).clamp(0.0, 1.0);
+            let (u, v, w) = (u - way.x * t, v - way.y * t, w - way.z * t);
+            rows[lane] = t * (ALONG - 1) as f32;
+            squares[lane] = u * u + v * v + w * w;
+        }
+        let mut near = 0;
+        for lane in 0..CLUSTER {
+            // One row more: rounding here is not that of `ratio`.
+            let row = (rows[lane] as usize).min(ALONG - 2);
+            let reach = SLACK * self.most_along[row].max(self.most_along[(row + 1).min(ALONG - 2)]);
+            near |= u32::from(squares[lane] <= reach * reach) << lane;
+        }
+        near
+    }
+
+    /// Distance from the bone over the flesh's radius there; the way from the bone, and the radius. Nothing where that is
+    /// surely more than `most`.
+    fn ratio(&self, at: Vec3, most: f32) -> Option<(f32, Vec3, f32)> {
+        let (on, along) = self.on(at);
         let off = at - on;
-        let turn = diamond(off.dot(self.axes[0]), off.dot(self.axes[1])) * (AROUND as f64 / 4.0);
-        let (row, column) = (along * (ALONG - 1) as f64, turn);
-        let (r, c) = ((row as usize).min(ALONG - 2), column as usize % AROUND);
-        let (u, v) = (row - r as f64, column - column.floor());
-        let number = |r: usize, c: usize| f64::from(self.radii[r * AROUND + c % AROUND]);
-        let upper = number(r, c) * (1.0 - v) + number(r, c + 1) * v;
-        let lower = number(r + 1, c) * (1.0 - v) + number(r + 1, c + 1) * v;
-        upper * (1.0 - u) + lower * u
+        let row = along * (ALONG - 1) as f32;
+        let r = (row as usize).min(ALONG - 2);
+        let reach = most * self.most_along[r];
+        let square = off.length_squared();
+        // False, too, where a place is not a number.
+        let near = square <= reach * reach;
+        if !near {
+            return None;
+        }
+        let (x, y) = (off.dot(self.axes[0]), off.dot(self.axes[1]));
+        let turn = diamond(x, y) * (AROUND as f32 / 4.0);
+        let c = turn as usize % AROUND;
+        let (u, v) = (row - r as f32, turn - turn.floor());
+        let next = (c + 1) % AROUND;
+        let [upper, lower] = [r, r + 1].map(|r| {
+            let radii = &self.radii[r * AROUND..][..AROUND];
+            radii[c] * (1.0 - v) + radii[next] * v
+        });
+        let radius = upper * (1.0 - u) + lower * u;
+        let distance = square.sqrt();
+        // Beyond an end, in the bone's own way, there is no direction around it.
+        let aside = if distance > 0.0 { ((x.abs() + y.abs()) / distance).min(1.0) } else { 0.0 };
+        let mean = self.mean_along[r] * (1.0 - u) + self.mean_along[r + 1] * u;
+        let radius = mean + (radius - mean) * aside;
+        let way = if distance > 0.0 { off / distance } else { Vec3::ZERO };
+        Some((distance / radius, way, radius))
+    }
+
+    /// The squared distance of a ball's center from the bone, and the largest radius of flesh beside the ball.
+    fn most_beside(&self, center: Vec3, radius: f32) -> (f32, f32) {
+        let (on, along) = self.on(center);
+        let length = self.end.distance(self.start);
+        let share = if length > 0.0 { radius / length } else { 1.0 };
+        let row = |along: f32| ((along.clamp(0.0, 1.0) * (ALONG - 1) as f32) as usize).min(ALONG - 2);
+        let most =
+            self.most_along[row(along - share)..=row(along + share)].iter().copied().fold(0.0, f32::max);
+        (on.distance_squared(center), most)
     }
 }
 
 /// The squared distance between two segments.
-fn between([a, b]: [DVec3; 2], [c, d]: [DVec3; 2]) -> f64 {
+fn between([a, b]: [Vec3; 2], [c, d]: [Vec3; 2]) -> f32 {
     let (u, v, w) = (b - a, d - c, a - c);
     let (uu, uv, vv) = (u.length_squared(), u.dot(v), v.length_squared());
     let (uw, vw) = (u.dot(w), v.dot(w));
     let whole = uu * vv - uv * uv;
-    let s = if whole > 1e-12 * uu * vv { ((uv * vw - vv * uw) / whole).clamp(0.0, 1.0) } else { 0.0 };
+    let s = if whole > 1e-6 * uu * vv { ((uv * vw - vv * uw) / whole).clamp(0.0, 1.0) } else { 0.0 };
     let t = if vv > 0.0 { ((uv * s + vw) / vv).clamp(0.0, 1.0) } else { 0.0 };
     let s = if uu > 0.0 { ((uv * t - uw) / uu).clamp(0.0, 1.0) } else { 0.0 };
     (w + u * s - v * t).length_squared()
 }
 
 /// An angle from 0 to 4 with no sines in it.
-fn diamond(x: f64, y: f64) -> f64 {
+fn diamond(x: f32, y: f32) -> f32 {
     let sum = x.abs() + y.abs();
     if sum <= 0.0 {
         return 0.0;
@@ -145,201 +252,323 @@ impl Limbs {
                 points_of[character.slots()[slot as usize].joint as usize].push((p as u32, weight));
             }
         }
-        let mut limbs = Vec::new();
+        let (mut limbs, mut clusters) = (Vec::new(), Vec::new());
         for (joint, points) in points_of.into_iter().enumerate() {
             let slot = character.slots().iter().position(|s| s.joint as usize == joint);
             let own = bones.iter().filter(|b| b.joint as usize == joint);
             let bone = own.max_by(|a, b| a.start.distance(a.end).total_cmp(&b.start.distance(b.end)));
             let (Some(slot), Some(bone)) = (slot, bone) else { continue };
-            if points.len() >= LEAST_POINTS {
-                limbs.extend(limb(mesh, slot as u16, joint as u32, [bone.start, bone.end], points));
+            if points.len() < LEAST_POINTS {
+                continue;
+            }
+            if let Some(mut limb) = limb(mesh, slot as u16, joint as u32, [bone.start, bone.end], &points) {
+                limb.first_cluster = clusters.len() as u32;
+                let vertex = |points: &[Flesh], k: usize| points[k.min(points.len() - 1)].vertex;
+                let rows = limb.points.chunks(CLUSTER);
+                clusters.extend(rows.map(|points| std::array::from_fn(|k| vertex(points, k))));
+                limbs.push(limb);
             }
         }
-        let meetings = meetings(character, mesh, &limbs);
-        Self { limbs, meetings }
+        let mut radii = vec![f32::INFINITY; mesh.len()];
+        limbs.iter().flat_map(|l| &l.points).for_each(|flesh| radii[flesh.point as usize] = flesh.radius);
+        let mut limbs = Self { limbs, sides: Vec::new(), clusters, radii };
+        limbs.find_sides(character, mesh);
+        limbs
+    }
+
+    /// Pairs of limbs that share no joint, with the flesh of each that may get into the other.
+    fn find_sides(&mut self, character: &Character, mesh: &Mesh) {
+        let Self { limbs, sides, .. } = self;
+        let mut ranges = Vec::with_capacity(limbs.len());
+        let joints = character.skeleton().joints();
+        let parent = |joint: u32| joints[joint as usize].parent;
+        for (own, a) in limbs.iter().enumerate() {
+            let first = sides.len();
+            for (other, b) in limbs.iter().enumerate().filter(|(other, _)| *other != own) {
+                let [ja, jb] = [a.joint, b.joint];
+                // Parent and child, and children of one joint: the plane rule's, or grown together.
+                let shares = parent(ja) == Some(jb) || parent(jb) == Some(ja);
+                if shares || (parent(ja).is_some() && parent(ja) == parent(jb) && limbs.len() > 64) {
+                    continue;
+                }
+                let bit = |(k, flesh): (usize, &Flesh)| u32::from(b.fade(mesh, flesh) > 0.0) << k;
+                let apart = |points: &[Flesh]| points.iter().enumerate().map(bit).sum();
+                let clusters = a.points.chunks(CLUSTER).map(apart).enumerate().filter(|c| c.1 > 0);
+                let clusters: Vec<(u32, u32)> = clusters.map(|(k, apart)| (k as u32, apart)).collect();
+                if !clusters.is_empty() {
+                    sides.push(Side { own: own as u32, other: other as u32, clusters });
+                }
+            }
+            ranges.push(first..sides.len());
+        }
+        limbs.iter_mut().zip(ranges).for_each(|(limb, range)| limb.sides = range);
     }
 
     pub(super) fn state(&self, points: usize) -> LimbState {
-        LimbState { inverses: vec![None; self.limbs.len()], moves: Vec::with_capacity(points) }
+        let clusters = |sides: &[Side]| sides.iter().map(|s| s.clusters.len()).sum();
+        let most: usize = clusters(&self.sides);
+        LimbState {
+            posed: vec![None; self.limbs.len()],
+            balls: vec![Ball::default(); self.clusters.len()],
+            near: Vec::with_capacity(most),
+            near_of: self
+                .limbs
+                .iter()
+                .map(|limb| Vec::with_capacity(clusters(&self.sides[limb.sides.clone()])))
+                .collect(),
+            found: vec![Found::default(); BATCH.min(most)],
+            contacts: Vec::with_capacity(points),
+        }
     }
 }
 
-fn limb(
-    mesh: &Mesh,
-    slot: u16,
-    joint: u32,
-    [start, end]: [DVec3; 2],
-    points: Vec<(u32, f32)>,
-) -> Option<Limb> {
-    let way = (end - start).try_normalize().unwrap_or(DVec3::Y);
+impl Limb {
+    /// How much of another limb's flesh may be parted from this one: none of what is grown together with it.
+    fn fade(&self, mesh: &Mesh, flesh: &Flesh) -> f32 {
+        let weights = mesh.weights(flesh.point as usize).iter();
+        let shared: f32 = weights.filter(|w| w.0 == self.slot).map(|w| w.1).sum();
+        if shared > SHARED {
+            return 0.0;
+        }
+        let rest = mesh.points[flesh.point as usize].as_vec3();
+        let apart = self.ratio(rest, 1.0 + APART[1]).map_or(APART[1], |(ratio, ..)| ratio - 1.0);
+        smooth((apart - APART[0]) / (APART[1] - APART[0])) * flesh.weight
+    }
+}
+
+fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[(u32, f32)]) -> Option<Limb> {
+    let way = (end - start).try_normalize()?;
     let side = way.any_orthonormal_vector();
     let mut limb = Limb {
         slot,
         joint,
-        start,
-        end,
-        axes: [side, way.cross(side)],
+        start: start.as_vec3(),
+        end: end.as_vec3(),
+        along: ((end - start) / (end - start).length_squared()).as_vec3(),
+        axes: [side, way.cross(side)].map(|a| a.as_vec3()),
         radii: vec![0.0; ALONG * AROUND],
         most: 0.0,
-        points,
+        most_along: [0.0; ALONG - 1],
+        mean_along: [0.0; ALONG],
+        points: Vec::with_capacity(points.len()),
+        first_cluster: 0,
+        sides: 0..0,
     };
-    // Mean distances, point by point; then what is empty from its neighbours.
+    // Mean distances, point by point.
     let mut sums = vec![(0.0, 0.0); ALONG * AROUND];
-    let (mut all, length) = ((0.0, 0.0), start.distance(end));
-    for &(p, _) in &limb.points {
-        let at = mesh.points[p as usize];
-        let on = on_segment(start, end, at);
+    let mut all = (0.0, 0.0);
+    let mut keys = Vec::with_capacity(points.len());
+    for &(point, weight) in points {
+        let at = mesh.points[point as usize].as_vec3();
+        let (on, along) = limb.on(at);
         let off = at - on;
-        let along = if length > 0.0 { on.distance(start) / length } else { 0.0 };
-        let row = (along * (ALONG - 1) as f64 + 0.5) as usize;
-        let turn = diamond(off.dot(limb.axes[0]), off.dot(limb.axes[1])) * (AROUND as f64 / 4.0);
+        let row = (along * (ALONG - 1) as f32 + 0.5) as usize;
+        let turn = diamond(off.dot(limb.axes[0]), off.dot(limb.axes[1])) * (AROUND as f32 / 4.0);
         let cell = row.min(ALONG - 1) * AROUND + (turn + 0.5) as usize % AROUND;
-        let (distance, area) = (off.length(), mesh.areas[p as usize]);
+        let (distance, area) = (f64::from(off.length()), mesh.areas[point as usize]);
         sums[cell] = (sums[cell].0 + distance * area, sums[cell].1 + area);
         all = (all.0 + distance * area, all.1 + area);
-        limb.most = limb.most.max(distance);
+        let vertex = mesh.vertex_of_point[point as usize];
+        keys.push((Flesh { point, vertex, weight, radius: off.length() }, on.distance(limb.start), turn));
     }
     let mean = all.0 / all.1;
     if !(mean > 0.0 && mean.is_finite()) {
         return None;
     }
+    // Points that lie together come together.
+    keys.sort_by_key(|(flesh, along, turn)| ((along / mean as f32) as u32, (0.5 * turn) as u32, flesh.point));
+    limb.points.extend(keys.iter().map(|k| k.0));
     // Empty cells belong to what other bones move: nothing is known of flesh there, so there is none.
     for (radius, (sum, area)) in limb.radii.iter_mut().zip(&sums) {
         *radius = if *area > 0.0 { (sum / area) as f32 } else { (0.3 * mean) as f32 };
     }
+    let most = |radii: &[f32]| radii.iter().copied().fold(0.0, f32::max);
+    limb.most = most(&limb.radii);
+    for (row, mean) in limb.radii.chunks(AROUND).zip(&mut limb.mean_along) {
+        *mean = row.iter().sum::<f32>() / AROUND as f32;
+    }
+    for row in 0..ALONG - 1 {
+        limb.most_along[row] = most(&limb.radii[row * AROUND..(row + 2) * AROUND]);
+    }
     Some(limb)
 }
 
-/// Pairs of limbs that share no joint, with the flesh of each that may get into the other.
-fn meetings(character: &Character, mesh: &Mesh, limbs: &[Limb]) -> Vec<Meeting> {
-    let joints = character.skeleton().joints();
-    let parent = |joint: u32| joints[joint as usize].parent;
-    let mut meetings = Vec::new();
-    for a in 0..limbs.len() {
-        for b in a + 1..limbs.len() {
-            let [ja, jb] = [limbs[a].joint, limbs[b].joint];
-            // Parent and child, and children of one joint: the plane rule's, or grown together.
-            let shares = parent(ja) == Some(jb) || parent(jb) == Some(ja);
-            if shares || (parent(ja).is_some() && parent(ja) == parent(jb) && limbs.len() > 64) {
-                continue;
-            }
-            let fades =
-                [[a, b], [b, a]].map(|[own, other]| fades(character, mesh, &limbs[own], &limbs[other]));
-            if fades.iter().any(|f| !f.is_empty()) {
-                let [of_a, of_b] = fades;
-                let sides = [Side::new(mesh, &limbs[a], of_a), Side::new(mesh, &limbs[b], of_b)];
-                meetings.push(Meeting { limbs: [a as u32, b as u32], sides });
-            }
+impl Posed {
+    fn new(limb: &Limb, place: &DAffine3, balls: &[Ball]) -> Option<Self> {
+        let back = place.inverse();
+        let largest = |m: &DMat3| m.x_axis.length().max(m.y_axis.length()).max(m.z_axis.length()) as f32;
+        let mut posed = Self {
+            place: place.matrix3.as_mat3(),
+            back: back.matrix3.as_mat3(),
+            back_by: back.translation.as_vec3(),
+            bone: [limb.start, limb.end].map(|p| place.transform_point3(p.as_dvec3()).as_vec3()),
+            shrinks: largest(&back.matrix3),
+            grows: largest(&place.matrix3),
+            reach: 0.0,
+        };
+        for ball in balls {
+            posed.reach = posed.reach.max(posed.on(ball.center).distance(ball.center) + ball.radius);
         }
+        (place.is_finite() && back.is_finite() && posed.reach.is_finite()).then_some(posed)
     }
-    meetings
-}
 
-fn fades(character: &Character, mesh: &Mesh, own: &Limb, other: &Limb) -> Vec<(u32, f32)> {
-    let mut fades = Vec::new();
-    for &(p, weight) in &own.points {
-        let weights = mesh.weights(p as usize);
-        let is_other = |w: &&(u16, f32)| character.slots()[w.0 as usize].joint == other.joint;
-        let shared: f32 = weights.iter().filter(is_other).map(|w| w.1).sum();
-        if shared > SHARED {
-            continue;
-        }
-        let at = mesh.points[p as usize];
-        let apart = other.ratio(at).0 - 1.0;
-        let fade = smooth_step((apart - APART[0]) / (APART[1] - APART[0])) * f64::from(weight);
-        if fade > 0.0 {
-            fades.push((p, fade as f32));
-        }
+    fn at_rest(&self, at: Vec3) -> Vec3 {
+        self.back * at + self.back_by
     }
-    fades
+
+    fn on(&self, at: Vec3) -> Vec3 {
+        let [start, end] = self.bone;
+        let way = end - start;
+        let square = way.length_squared();
+        let along = if square > 0.0 { ((at - start).dot(way) / square).clamp(0.0, 1.0) } else { 0.0 };
+        start + way * along
+    }
+
+    /// Whether a ball comes near flesh of this limb.
+    fn meets(&self, limb: &Limb, ball: &Ball) -> bool {
+        let reach = self.grows * limb.most + ball.radius;
+        if self.on(ball.center).distance_squared(ball.center) >= reach * reach {
+            return false;
+        }
+        let (square, most) = limb.most_beside(self.at_rest(ball.center), ball.radius * self.shrinks);
+        let reach = most + ball.radius * self.shrinks;
+        square < reach * reach
+    }
 }
 
 impl Overlap {
     /// Parts limbs that have got into each other.
-    pub(super) fn part_limbs(&self, state: &mut OverlapState, positions: &mut [Vec3]) {
-        let Limbs { limbs, meetings } = &self.limbs;
-        state.limbs.inverses.fill(None);
-        for meeting in meetings {
-            let [a, b] = meeting.limbs.map(|l| &limbs[l as usize]);
-            let [ma, mb] = [a, b].map(|l| state.posed[l.slot as usize]);
-            let scale = |m: &DAffine3| m.matrix3.x_axis.length().max(m.matrix3.y_axis.length());
-            let bones = [(a, &ma), (b, &mb)].map(|(l, m)| [l.start, l.end].map(|p| m.transform_point3(p)));
-            let reach = a.most * scale(&ma) + b.most * scale(&mb);
-            let near = between(bones[0], bones[1]) < reach * reach;
-            // False, too, where a bone's place is not a number.
-            if !near {
-                continue;
+    pub(super) fn part_limbs(&self, known: &Limbs, state: &mut OverlapState, positions: &mut [Vec3]) {
+        let Limbs { limbs, sides, .. } = known;
+        known.place(state, positions);
+        known.find_near(&mut state.limbs);
+        let near = std::mem::take(&mut state.limbs.near);
+        for near in near.chunks(BATCH) {
+            let LimbState { posed, found, .. } = &mut state.limbs;
+            let place: &[Vec3] = positions;
+            parallel::for_each_chunk_mut(&mut found[..near.len()], TASK, |task, found| {
+                for (found, &(side, cluster)) in found.iter_mut().zip(&near[task * TASK..]) {
+                    known.look_at(&self.mesh, &sides[side as usize], cluster, posed, place, found);
+                }
+            });
+            for (k, &(side, (cluster, _))) in near.iter().enumerate() {
+                let points = &limbs[sides[side as usize].own as usize].points[cluster as usize * CLUSTER..];
+                let mut left = state.limbs.found[k].moving;
+                while left != 0 {
+                    let lane = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    state.push(points[lane].point, state.limbs.found[k].moves[lane]);
+                }
             }
-            // All are looked at before any is moved: both sides see the same.
-            state.limbs.moves.clear();
-            for (side, [own, other]) in [[a, b], [b, a]].into_iter().enumerate() {
-                self.part_limb(own, other, meeting.limbs[1 - side], &meeting.sides[side], state, positions);
+        }
+        state.limbs.near = near;
+        for &point in &state.moving {
+            let hold = state.moved[point as usize].length() / (HELD * known.radii[point as usize]);
+            let vertex = self.mesh.vertex_of_point[point as usize];
+            state.limbs.contacts.push(Contact { vertex, give: 0.0, hold: hold.min(1.0) });
+        }
+        state.apply(&self.mesh, positions);
+    }
+}
+
+impl Limbs {
+    /// Where limbs are.
+    fn place(&self, state: &mut OverlapState, positions: &[Vec3]) {
+        let LimbState { posed, balls, .. } = &mut state.limbs;
+        let Self { limbs, clusters, .. } = self;
+        parallel::for_each_chunk_mut(balls, BALLS, |chunk, balls| {
+            for (ball, vertices) in balls.iter_mut().zip(&clusters[chunk * BALLS..]) {
+                let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+                for &vertex in vertices {
+                    let at = positions[vertex as usize];
+                    (low, high) = (low.min(at), high.max(at));
+                }
+                *ball = Ball { center: 0.5 * (low + high), radius: 0.5 * low.distance(high) };
             }
-            let moves = std::mem::take(&mut state.limbs.moves);
-            for &(point, moved) in &moves {
-                let vertex = self.mesh.vertex_of_point[point as usize] as usize;
-                state.touch(point, positions[vertex]);
-                positions[vertex] += moved;
-            }
-            state.limbs.moves = moves;
+        });
+        for (limb, posed) in limbs.iter().zip(posed) {
+            let balls = &balls[limb.first_cluster as usize..][..limb.points.len().div_ceil(CLUSTER)];
+            *posed = Posed::new(limb, &state.posed[limb.slot as usize], balls);
         }
     }
 
-    fn part_limb(
-        &self,
-        own: &Limb,
-        other: &Limb,
-        other_index: u32,
-        side: &Side,
-        state: &mut OverlapState,
-        positions: &[Vec3],
-    ) {
-        let posed = state.posed[other.slot as usize];
-        let slot = &mut state.limbs.inverses[other_index as usize];
-        let inverse = *slot.get_or_insert_with(|| posed.inverse());
-        if !inverse.is_finite() {
-            return;
-        }
-        let own_posed = state.posed[own.slot as usize];
-        let [start, end] = [own.start, own.end].map(|p| own_posed.transform_point3(p));
-        let most = other.most * other.most;
-        let scale = |m: &DAffine3| m.matrix3.x_axis.length().max(m.matrix3.y_axis.length());
-        let other_bone = [other.start, other.end].map(|p| posed.transform_point3(p));
-        let astray = ASTRAY * own.most * scale(&own_posed) + other.most * scale(&posed);
-        let clusters = side.fades.chunks(CLUSTER).zip(&side.clusters).filter(|(_, cluster)| {
-            let center = own_posed.transform_point3(cluster.center);
-            let reach = cluster.radius * scale(&own_posed) + astray;
-            center.distance_squared(on_segment(other_bone[0], other_bone[1], center)) < reach * reach
+    /// Which clusters are to be looked at.
+    fn find_near(&self, state: &mut LimbState) {
+        let LimbState { posed, balls, near_of, near, contacts, .. } = state;
+        let (posed, balls) = (&*posed, &*balls);
+        parallel::for_each_chunk_mut(near_of, 1, |own, near| {
+            let near = &mut near[0];
+            near.clear();
+            let (own, Some(own_posed)) = (&self.limbs[own], &posed[own]) else { return };
+            for index in own.sides.clone() {
+                let side = &self.sides[index];
+                let (other, Some(posed)) = (&self.limbs[side.other as usize], &posed[side.other as usize])
+                else {
+                    continue;
+                };
+                let reach = own_posed.reach + posed.grows * other.most;
+                if between(own_posed.bone, posed.bone) < reach * reach {
+                    let of = |cluster: u32| &balls[(own.first_cluster + cluster) as usize];
+                    let clusters = side.clusters.iter().filter(|c| posed.meets(other, of(c.0)));
+                    near.extend(clusters.map(|&cluster| (index as u32, cluster)));
+                }
+            }
         });
-        for &(point, fade) in clusters.flat_map(|(points, _)| points) {
-            let place = self.place(positions, point).as_dvec3();
-            let there = inverse.transform_point3(place);
-            let on = on_segment(other.start, other.end, there);
-            if there.distance_squared(on) > most {
-                continue;
+        near.clear();
+        near_of.iter().for_each(|own| near.extend(own));
+        contacts.clear();
+    }
+
+    /// How flesh of a cluster is to be moved.
+    fn look_at(
+        &self,
+        mesh: &Mesh,
+        side: &Side,
+        (cluster, apart): (u32, u32),
+        posed: &[Option<Posed>],
+        positions: &[Vec3],
+        found: &mut Found,
+    ) {
+        found.moving = 0;
+        let limbs = &self.limbs;
+        let (own, other) = (&limbs[side.own as usize], &limbs[side.other as usize]);
+        let (Some(own_posed), Some(posed)) = (&posed[side.own as usize], &posed[side.other as usize]) else {
+            return;
+        };
+        let points = &own.points[cluster as usize * CLUSTER..];
+        let vertices = &self.clusters[(own.first_cluster + cluster) as usize];
+        let mut left = apart & other.reached(posed, vertices, positions);
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let flesh = &points[lane];
+            let start = positions[flesh.vertex as usize];
+            let mut moved = Vec3::ZERO;
+            for _ in 0..STEPS {
+                let place = start + moved;
+                let Some((ratio, way, radius)) = other.ratio(posed.at_rest(place), 1.0) else { break };
+                // f = d_other / r_other - d_own / r_own should not be negative.
+                let off = place - own_posed.on(place);
+                let distance = off.length();
+                if ratio >= 1.0 || flesh.radius <= 0.0 || distance <= 0.0 {
+                    break;
+                }
+                let lacks = distance / flesh.radius - ratio;
+                let away = (posed.place * way).normalize_or_zero();
+                let slope = away / radius - off / (distance * flesh.radius);
+                let square = slope.length_squared();
+                if !(lacks > 0.0 && square > 0.0) {
+                    break;
+                }
+                // Nothing where the other's flesh begins, nor on its bone, from where every way out is as far.
+                let share = smooth((1.0 - ratio) / EDGE) * smooth(ratio / CORE);
+                moved += slope * (share * (lacks + GAP * smooth(lacks / GAP)) / square);
             }
-            let (ratio, way, radius) = other.ratio(there);
-            if ratio >= 1.0 {
-                continue;
-            }
-            // f = d_other / r_other - d_own / r_own should not be negative.
-            let rest = self.mesh.points[point as usize];
-            let own_radius = rest.distance(on_segment(own.start, own.end, rest));
-            let off = place - on_segment(start, end, place);
-            let distance = off.length();
-            if own_radius <= 0.0 || distance <= 0.0 {
-                continue;
-            }
-            let lacks = distance / own_radius - ratio;
-            let away = posed.transform_vector3(way).normalize_or_zero();
-            let slope = away / radius - off / (distance * own_radius);
-            let square = slope.length_squared();
-            if lacks > 0.0 && square > 0.0 {
-                let moved = slope * (f64::from(fade) * lacks / square);
-                let moved = moved * (MOST * own_radius / moved.length().max(MOST * own_radius));
-                state.limbs.moves.push((point, moved.as_vec3()));
-                let share = (moved.length() / (0.1 * own_radius)).min(1.0);
-                state.meet(point, 0.0, share as f32);
+            if moved != Vec3::ZERO {
+                let moved = moved * other.fade(mesh, flesh);
+                let most = MOST * flesh.radius;
+                found.moving |= 1 << lane;
+                found.moves[lane] = moved * (most / moved.length().max(most));
             }
         }
     }

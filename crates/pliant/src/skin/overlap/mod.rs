@@ -12,69 +12,87 @@ use super::mesh::Mesh;
 use super::volume::Contact;
 use crate::asset::Character;
 use crate::body::topology::Lists;
+use crate::parallel;
 use crate::rig::SkinMatrix;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use hinge::Hinge;
 use limb::Limbs;
+
+/// Triangles a task when normals are turned.
+const TURNS: usize = 256;
 
 /// The repair of overlaps prepared for a character: shared by all its copies.
 pub struct Overlap {
     mesh: Mesh,
     vertices_of_point: Lists,
     hinges: Vec<Hinge>,
-    limbs: Limbs,
+    /// Nothing where skin is not parted.
+    limbs: Option<Limbs>,
 }
 
 /// What one moving copy needs from step to step. Reused, so that steps allocate nothing.
 pub struct OverlapState {
     posed: Vec<DAffine3>,
-    /// Per hinge: how far it is bent and folded, and where its plane lies.
-    folds: Vec<hinge::Fold>,
-    /// Where points were, per point, and how far each has been moved by what is being repaired.
-    before: Vec<Vec3>,
+    /// Per hinge.
+    folded: Vec<hinge::Folded>,
+    limbs: limb::LimbState,
+    /// How far each point is about to be moved, and which are.
     moved: Vec<Vec3>,
-    smoothed: Vec<Vec3>,
-    /// Points that are being looked at, and those that have been moved by anything.
-    near: Vec<u32>,
+    moving: Vec<u32>,
+    /// Where points were, and which have been moved by anything.
+    before: Vec<Vec3>,
     touched: Vec<u32>,
     is_touched: Vec<bool>,
-    /// Per point: how much it gives way, and is held.
-    contact_of_point: Vec<[f32; 2]>,
-    met: Vec<u32>,
-    contacts: Vec<Contact>,
-    limbs: limb::LimbState,
+    /// Triangles around points whose normals turn, with twice their areas before and after.
+    triangles: Vec<(u32, [Vec3; 2])>,
+    is_known: Vec<bool>,
+    /// Those points, and what their triangles sum to.
+    turns: Vec<u32>,
+    is_turned: Vec<bool>,
+    areas: Vec<[Vec3; 2]>,
 }
 
 impl OverlapState {
-    /// Vertices in contact.
-    pub fn contacts(&self) -> &[Contact] {
-        &self.contacts
+    /// Vertices in contact, each once for everything that it touches.
+    pub fn contacts(&self) -> impl Iterator<Item = Contact> + Clone + '_ {
+        let hinges = self.folded.iter().flat_map(|folded| &folded.contacts);
+        hinges.chain(&self.limbs.contacts).copied()
     }
 
-    fn touch(&mut self, point: u32, place: Vec3) {
-        if !std::mem::replace(&mut self.is_touched[point as usize], true) {
-            self.before[point as usize] = place;
-            self.touched.push(point);
+    /// Moves a point as far as it is not going that way already: what several push the same way goes there once.
+    fn push(&mut self, point: u32, by: Vec3) {
+        let length = by.length();
+        if length > 0.0 {
+            let moved = &mut self.moved[point as usize];
+            if *moved == Vec3::ZERO {
+                self.moving.push(point);
+            }
+            let way = by / length;
+            *moved += way * (length - moved.dot(way).clamp(0.0, length));
         }
     }
 
-    fn meet(&mut self, point: u32, give: f32, hold: f32) {
-        let contact = &mut self.contact_of_point[point as usize];
-        if *contact == [0.0; 2] && (give > 0.0 || hold > 0.0) {
-            self.met.push(point);
+    /// All that were pushed go there.
+    fn apply(&mut self, mesh: &Mesh, positions: &mut [Vec3]) {
+        for point in self.moving.drain(..) {
+            let place = &mut positions[mesh.vertex_of_point[point as usize] as usize];
+            if !std::mem::replace(&mut self.is_touched[point as usize], true) {
+                self.before[point as usize] = *place;
+                self.touched.push(point);
+            }
+            *place += std::mem::take(&mut self.moved[point as usize]);
         }
-        *contact = [contact[0].max(give), contact[1].max(hold)];
     }
 }
 
 impl Overlap {
-    /// Prepares the repair.
-    pub fn new(character: &Character) -> Self {
+    /// Prepares the repair. Where skin is not to be parted contacts are found all the same, and nothing is moved.
+    pub fn new(character: &Character, parts: bool) -> Self {
         let mesh = Mesh::new(character);
         let members: Vec<[u32; 1]> = mesh.point_of_vertex.iter().map(|&p| [p]).collect();
         let vertices_of_point = Lists::group(mesh.len(), &members);
         let hinges = hinge::hinges(character, &mesh);
-        let limbs = Limbs::new(character, &mesh);
+        let limbs = parts.then(|| Limbs::new(character, &mesh));
         Self { mesh, vertices_of_point, hinges, limbs }
     }
 
@@ -91,17 +109,18 @@ impl Overlap {
         let points = self.mesh.len();
         OverlapState {
             posed: Vec::new(),
-            folds: vec![hinge::Fold::default(); self.hinges.len()],
-            before: vec![Vec3::ZERO; points],
+            folded: self.hinges.iter().map(Hinge::state).collect(),
+            limbs: self.limbs.as_ref().map(|limbs| limbs.state(points)).unwrap_or_default(),
             moved: vec![Vec3::ZERO; points],
-            smoothed: vec![Vec3::ZERO; points],
-            near: Vec::with_capacity(points),
+            moving: Vec::with_capacity(points),
+            before: vec![Vec3::ZERO; points],
             touched: Vec::with_capacity(points),
             is_touched: vec![false; points],
-            contact_of_point: vec![[0.0; 2]; points],
-            met: Vec::with_capacity(points),
-            contacts: Vec::with_capacity(points),
-            limbs: self.limbs.state(points),
+            triangles: Vec::with_capacity(self.mesh.triangles.len()),
+            is_known: vec![false; self.mesh.triangles.len()],
+            turns: Vec::with_capacity(points),
+            is_turned: vec![false; points],
+            areas: vec![[Vec3::ZERO; 2]; points],
         }
     }
 
@@ -119,22 +138,11 @@ impl Overlap {
         state.posed.clear();
         state.posed.extend(matrices.iter().map(affine));
         state.touched.clear();
-        state.met.clear();
-        state.contacts.clear();
-        self.find_folds(state, positions);
-        for hinge in 0..self.hinges.len() {
-            if state.folds[hinge].bent > 0.0 {
-                self.unfold(hinge, state, positions);
-            }
+        self.part_hinges(state, positions);
+        if let Some(limbs) = &self.limbs {
+            self.part_limbs(limbs, state, positions);
         }
-        self.part_limbs(state, positions);
-        let moved = self.show(state, positions, normals);
-        for &point in &state.met {
-            let [give, hold] = std::mem::take(&mut state.contact_of_point[point as usize]);
-            let vertex = self.mesh.vertex_of_point[point as usize];
-            state.contacts.push(Contact { vertex, give, hold });
-        }
-        moved
+        self.show(state, positions, normals)
     }
 
     fn place(&self, positions: &[Vec3], point: u32) -> Vec3 {
@@ -151,41 +159,57 @@ impl Overlap {
             vertices.iter().for_each(|&v| positions[v as usize] = place);
         }
         // Normals change where a corner of a triangle around has moved.
-        state.near.clear();
-        for &point in &state.touched {
+        let OverlapState {
+            touched, is_touched, before, turns, is_turned, triangles, is_known, areas, ..
+        } = state;
+        turns.clear();
+        triangles.clear();
+        let mut see = |triangle: u32| {
+            if !std::mem::replace(&mut is_known[triangle as usize], true) {
+                triangles.push((triangle, [Vec3::ZERO; 2]));
+            }
+        };
+        for &point in touched.iter() {
             self.mesh.for_neighbours(point as usize, |n| {
-                if state.smoothed[n] == Vec3::ZERO {
-                    state.smoothed[n] = Vec3::ONE;
-                    state.near.push(n as u32);
+                if !std::mem::replace(&mut is_turned[n], true) {
+                    turns.push(n as u32);
+                    self.mesh.around.of(n).iter().for_each(|&t| see(t));
                 }
             });
         }
-        for &point in &state.near {
-            state.smoothed[point as usize] = Vec3::ZERO;
-            let now = |p: u32| self.place(positions, p);
-            let was = |p: u32| if state.is_touched[p as usize] { state.before[p as usize] } else { now(p) };
-            let [before, after] = [self.area(point, was), self.area(point, now)];
-            let turn = after.normalize_or_zero() - before.normalize_or_zero();
-            if before == Vec3::ZERO || after == Vec3::ZERO {
+        parallel::for_each_chunk_mut(triangles, TURNS, |_, triangles| {
+            for (triangle, areas) in triangles {
+                let corners = self.mesh.triangles[*triangle as usize];
+                let now = corners.map(|p| self.place(positions, p));
+                let mut was = now;
+                for (was, &p) in was.iter_mut().zip(&corners) {
+                    if is_touched[p as usize] {
+                        *was = before[p as usize];
+                    }
+                }
+                *areas = [was, now].map(|[a, b, c]| (b - a).cross(c - a));
+            }
+        });
+        for (triangle, [was, now]) in triangles.iter() {
+            is_known[*triangle as usize] = false;
+            for &p in self.mesh.triangles[*triangle as usize].iter().filter(|&&p| is_turned[p as usize]) {
+                areas[p as usize][0] += *was;
+                areas[p as usize][1] += *now;
+            }
+        }
+        for &point in turns.iter() {
+            is_turned[point as usize] = false;
+            let [was, now] = std::mem::take(&mut areas[point as usize]).map(Vec3::normalize_or_zero);
+            if was == Vec3::ZERO || now == Vec3::ZERO {
                 continue;
             }
             for &vertex in self.vertices_of_point.of(point as usize) {
                 let normal = &mut normals[vertex as usize];
-                *normal = (*normal + turn).try_normalize().unwrap_or(*normal);
+                *normal = (*normal + now - was).try_normalize().unwrap_or(*normal);
             }
         }
-        state.touched.iter().for_each(|&p| state.is_touched[p as usize] = false);
+        touched.iter().for_each(|&p| is_touched[p as usize] = false);
         count
-    }
-
-    /// Twice the vector area around a point.
-    fn area(&self, point: u32, place: impl Fn(u32) -> Vec3) -> Vec3 {
-        let around = self.mesh.around.of(point as usize).iter();
-        let area = |&t: &u32| {
-            let [a, b, c] = self.mesh.triangles[t as usize].map(&place);
-            (b - a).cross(c - a)
-        };
-        around.map(area).sum()
     }
 }
 

@@ -286,7 +286,7 @@ impl Volume {
         &self,
         matrices: &[SkinMatrix],
         morph_weights: &[f32],
-        contacts: &[Contact],
+        contacts: impl Iterator<Item = Contact> + Clone,
         state: &mut VolumeState,
         positions: &mut [Vec3],
         normals: &mut [Vec3],
@@ -297,10 +297,16 @@ impl Volume {
         self.read(positions, state);
         self.targets.set(&self.pack, matrices, morph_weights, &mut state.target);
         self.weigh(matrices, state);
-        for contact in contacts {
+        for contact in contacts.clone().filter(|c| c.give > 0.0) {
             let place = self.place_of_vertex[contact.vertex as usize] as usize;
             if let Some(weight) = state.weights.get_mut(place) {
-                *weight = (*weight + contact.give * self.gives[place]) * (1.0 - contact.hold);
+                *weight += contact.give * self.gives[place];
+            }
+        }
+        for contact in contacts.filter(|c| c.hold > 0.0) {
+            let place = self.place_of_vertex[contact.vertex as usize] as usize;
+            if let Some(weight) = state.weights.get_mut(place) {
+                *weight *= 1.0 - contact.hold;
             }
         }
         let corrected = self.solve(state);
