@@ -8,7 +8,7 @@
 )]
 
 use super::cluster::{Clustering, FOUR, STRIP};
-use super::pack::{BATCH, Offsets};
+use super::pack::{BATCH, Offsets, Row};
 use super::{DIRECTION_FLOOR, NO_STIFFNESS, Node};
 use crate::simd::vectors::{add, cross, dot, scale, sub};
 use crate::simd::{Lanes, gather_rows, load_rows, scatter_rows, store_rows};
@@ -31,11 +31,12 @@ pub(super) struct Task<'a, const N: usize> {
 
 /// The binds of nodes in a row.
 pub(super) struct Binds<'a> {
-    /// Point and distance.
-    pub points: &'a [Node],
-    pub stiffness: &'a [f32],
+    pub numbers: &'a [BindRows],
     pub multipliers: &'a mut [f32],
 }
+
+/// The binds of sixteen nodes: x, y and z of the point, distance, stiffness or compliance.
+pub(super) type BindRows = [Row; 5];
 
 /// Projects a task's constraints on the nodes of its window.
 ///
@@ -338,14 +339,15 @@ pub(super) unsafe fn bind<V: Lanes>(binds: &mut Binds<'_>, nodes: &mut [Node]) {
 unsafe fn bind_with<V: Lanes, const COMPLIANT: bool>(binds: &mut Binds<'_>, nodes: &mut [Node]) {
     let count = nodes.len();
     let nodes = nodes.as_mut_ptr().cast::<f32>();
-    let points = binds.points.as_ptr().cast::<f32>();
+    let numbers = binds.numbers.as_ptr();
     for slot in (0..count).step_by(V::WIDTH) {
         // SAFETY: nodes are in whole batches; the caller's promise.
         unsafe {
             let zero = V::splat(0.0);
             let [x, y, z, w] = load_rows::<V>(nodes.add(4 * slot));
-            let [px, py, pz, target] = load_rows::<V>(points.add(4 * slot));
-            let stiffness = V::load(binds.stiffness.as_ptr().add(slot));
+            let rows = numbers.add(slot / BATCH).cast::<f32>().add(slot % BATCH);
+            let (px, py, pz) = (V::load(rows), V::load(rows.add(BATCH)), V::load(rows.add(2 * BATCH)));
+            let (target, stiffness) = (V::load(rows.add(3 * BATCH)), V::load(rows.add(4 * BATCH)));
             let along = sub([x, y, z], [px, py, pz]);
             let length = dot(along, along).sqrt();
             let over = length.max(target.mul(V::splat(DIRECTION_FLOOR)));

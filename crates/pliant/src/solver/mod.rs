@@ -328,8 +328,8 @@ impl Solver {
                 let own = self.places.slab(slab);
                 let (nodes, multipliers) =
                     (&mut span.nodes[..own.len()], own_multipliers(span.bind, own.len()));
-                let mut binds =
-                    Binds { points: &bind.points[own.clone()], stiffness: &bind.stiffness[own], multipliers };
+                let numbers = &bind.numbers[own.start / BATCH..own.end / BATCH];
+                let mut binds = Binds { numbers, multipliers };
                 match self.kernels {
                     // SAFETY: as above; a slab's places are whole batches.
                     Some(kernels) => unsafe { (kernels.bind)(&mut binds, nodes) },

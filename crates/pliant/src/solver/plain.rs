@@ -106,12 +106,12 @@ fn volume_with<const COMPLIANT: bool>(task: &mut Task<'_, 4>, nodes: &mut [Node]
 pub(super) fn bind(binds: &mut Binds<'_>, nodes: &mut [Node]) {
     for (slot, node) in nodes.iter_mut().enumerate() {
         let (p, w) = split(*node);
-        let (point, target) = split(binds.points[slot]);
+        let [x, y, z, target, stiffness] = binds.numbers[slot / BATCH].map(|row| row.0[slot % BATCH]);
+        let point = Vec3::new(x, y, z);
         let along = p - point;
         let length = dot(along, along).sqrt();
         let over = max(length, target * DIRECTION_FLOOR);
         let still = over * w <= 0.0;
-        let stiffness = binds.stiffness[slot];
         let step = match binds.multipliers.get_mut(slot) {
             Some(multiplier) => compliant_step(still, target - length, w, stiffness, multiplier) * w / over,
             None => stiffness * (target - length) / over,

@@ -1,7 +1,7 @@
 //! What one copy of a character keeps for the solver.
 
 use super::cluster::Clustering;
-use super::kernel::Task;
+use super::kernel::{BindRows, Task};
 use super::pack::{BATCH, Pack, Row};
 use super::{Node, Solver};
 use crate::body::topology::NONE;
@@ -57,8 +57,7 @@ pub(super) struct Numbers<'a> {
 /// Numbers of the binds, in the solver's order.
 #[derive(Debug, Clone)]
 pub(super) struct BindState {
-    pub(super) points: Vec<Node>,
-    pub(super) stiffness: Vec<f32>,
+    pub(super) numbers: Vec<BindRows>,
     pub(super) multipliers: Vec<f32>,
 }
 
@@ -135,8 +134,7 @@ impl SolverState {
             stretch: Coefficients::new(&solver.stretch),
             volume,
             bind: BindState {
-                points: vec![[0.0; 4]; places],
-                stiffness: vec![0.0; places],
+                numbers: vec![[Row([0.0; BATCH]); 5]; places / BATCH],
                 multipliers: Vec::new(),
             },
             nodes: vec![[0.0; 4]; places],
@@ -165,8 +163,7 @@ impl SolverState {
     pub fn bytes(&self) -> usize {
         self.stretch.bytes()
             + self.volume.bytes()
-            + size_of_val(&self.bind.points[..])
-            + size_of_val(&self.bind.stiffness[..])
+            + size_of_val(&self.bind.numbers[..])
             + size_of_val(&self.bind.multipliers[..])
             + size_of_val(&self.nodes[..])
             + size_of_val(&self.found[..])
@@ -224,12 +221,13 @@ impl SolverState {
         }
         assert_eq!(binds.len(), solver.nodes(), "one bind per node");
         assert_eq!(self.nodes.len(), solver.places.node_at.len(), "the state is of another solver");
-        let BindState { points, stiffness: to, .. } = &mut self.bind;
-        parallel::for_each_chunk_pair_mut(points, to, CHUNK, |chunk, points, to| {
-            for (slot, &node) in solver.places.node_at[chunk * CHUNK..][..points.len()].iter().enumerate() {
-                if node != NONE {
-                    points[slot] = binds[node as usize];
-                    to[slot] = stiffness[node as usize];
+        parallel::for_each_chunk_mut(&mut self.bind.numbers, CHUNK / BATCH, |chunk, numbers| {
+            let nodes = solver.places.node_at[chunk * CHUNK..].chunks_exact(BATCH);
+            for (rows, nodes) in numbers.iter_mut().zip(nodes) {
+                for (lane, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
+                    let [x, y, z, distance] = binds[node as usize];
+                    let own = [x, y, z, distance, stiffness[node as usize]];
+                    rows.iter_mut().zip(own).for_each(|(row, number)| row.0[lane] = number);
                 }
             }
         });
