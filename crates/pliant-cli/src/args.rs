@@ -78,7 +78,8 @@ Examples:
   pliant picture character.glb --motion walk.bvh --time 50% -o walk.png
   pliant picture character.glb --show tets --cut x=0.4 -o inside.png
   pliant picture character.glb --method position --clip 0 --time 50% --show tets -o moved.png
-  pliant picture character.glb --method strain --show frames -o fibres.png")]
+  pliant picture character.glb --method strain --show frames -o fibres.png
+  pliant picture character.glb --method metaballs --show balls -o balls.png")]
     Picture(PictureArgs),
     /// Fill a skin with tets: the body that soft flesh needs, and how good it is.
     #[command(after_help = "\
@@ -354,6 +355,8 @@ pub(crate) enum Show {
     Frames,
     /// The flesh that bones hold, each in a colour of its own, and free nodes in grey, through the skin.
     Pins,
+    /// The balls that fill the flesh, each in its bone's colour, and the springs between them.
+    Balls,
 }
 
 /// What a body is cut open by: a plane across an axis.
@@ -501,6 +504,7 @@ impl PictureArgs {
             Some(Show::Tets) => "tets",
             Some(Show::Frames) => "frames",
             Some(Show::Pins) => "pins",
+            Some(Show::Balls) => "balls",
             Some(Show::Skeleton) | None => {
                 let inside = self.fineness.is_given() || self.cut.is_some();
                 let message = || "--target, --cell and --cut go with --show tets".to_owned();

@@ -27,6 +27,8 @@ pub(crate) struct Frame<'f> {
     pub(crate) shape: &'f Shape,
     /// Where the tet body's nodes are.
     pub(crate) nodes: Option<&'f [Node]>,
+    /// Where balls are, and their radii.
+    pub(crate) balls: Option<&'f [[f32; 4]]>,
     pub(crate) health: Health,
     pub(crate) ms: Milliseconds,
 }
@@ -171,7 +173,8 @@ impl<'a> Drive<'a> {
     }
 
     fn frame(&self, time: f64, health: Health, ms: Milliseconds) -> Frame<'_> {
-        Frame { time, pose: &self.pose, shape: &self.shape, nodes: self.instance.nodes(), health, ms }
+        let (nodes, balls) = (self.instance.nodes(), self.instance.balls());
+        Frame { time, pose: &self.pose, shape: &self.shape, nodes, balls, health, ms }
     }
 
     /// A step that nobody looks at.
@@ -190,6 +193,8 @@ impl<'a> Drive<'a> {
                 Stage::Skin => &mut spent.skin,
                 Stage::Solve => &mut spent.solve,
                 Stage::Embed => &mut spent.embed,
+                Stage::Filter => &mut spent.filter,
+                Stage::Overlap => &mut spent.overlap,
             };
             *ms = Some(ms.unwrap_or(0.0) + milliseconds(last));
             last = Instant::now();

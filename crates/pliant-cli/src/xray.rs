@@ -1,4 +1,4 @@
-//! What is in the flesh, seen through the skin: the frames of its tets, and what holds its nodes.
+//! What is in the flesh, seen through the skin: the frames of its tets, what holds its nodes, the balls that fill it.
 
 use crate::picture::{self, Image, Line, Mesh, Options, Paint, Scene, View};
 use anyhow::Result;
@@ -102,6 +102,81 @@ pub(crate) fn pins(mesh: &TetMesh, nodes: &[Vec3], pins: &[u32], side: f32) -> V
         pin => line(node, node, colour(pin), 1.0 / 160.0),
     });
     dots.chain(edges).collect()
+}
+
+/// Springs between balls.
+const SPRING: [f32; 3] = [0.02, 0.02, 0.03];
+/// Steps around a drawn ball, and from its top to its bottom.
+const AROUND: usize = 16;
+const DOWN: usize = 8;
+
+/// Balls as a picture has them.
+pub(crate) struct Balls {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+    colours: Vec<[f32; 3]>,
+    springs: Vec<Line>,
+}
+
+impl Balls {
+    /// Centres and radii, each in the colour of its bone; lines between those that a spring joins. `side` is the picture's,
+    /// in pixels.
+    pub(crate) fn new(balls: &[[f32; 4]], slots: &[u16], springs: &[[u32; 2]], side: f32) -> Self {
+        let center = |ball: u32| {
+            let [x, y, z, _] = balls[ball as usize];
+            Vec3::new(x, y, z)
+        };
+        let line = |&[a, b]: &[u32; 2]| Line {
+            from: center(a),
+            to: center(b),
+            colour: SPRING,
+            width: side / 900.0,
+            on_top: true,
+        };
+        let mut made = Self {
+            positions: Vec::new(),
+            normals: Vec::new(),
+            triangles: Vec::new(),
+            colours: Vec::new(),
+            springs: springs.iter().map(line).collect(),
+        };
+        for (index, (&[_, _, _, radius], &slot)) in balls.iter().zip(slots).enumerate() {
+            let first = made.positions.len() as u32;
+            for down in 0..=DOWN {
+                for around in 0..AROUND {
+                    let tilt = std::f32::consts::PI * down as f32 / DOWN as f32;
+                    let turn = std::f32::consts::TAU * around as f32 / AROUND as f32;
+                    let ring = libm::sinf(tilt);
+                    let out =
+                        Vec3::new(ring * libm::cosf(turn), libm::cosf(tilt), ring * libm::sinf(turn));
+                    made.positions.push(center(index as u32) + out * radius);
+                    made.normals.push(out);
+                    made.colours.push(colour(slot.into()));
+                }
+            }
+            for down in 0..DOWN {
+                for around in 0..AROUND {
+                    let at = |d: usize, a: usize| first + ((down + d) * AROUND + (around + a) % AROUND) as u32;
+                    made.triangles.push([at(0, 0), at(0, 1), at(1, 0)]);
+                    made.triangles.push([at(0, 1), at(1, 1), at(1, 0)]);
+                }
+            }
+        }
+        made
+    }
+
+    /// The picture from one side.
+    pub(crate) fn take(&self, width: u32, height: u32, view: View) -> Result<Image> {
+        let balls = Mesh {
+            positions: &self.positions,
+            normals: Some(&self.normals),
+            triangles: &self.triangles,
+            paint: Paint::Vertex(&self.colours),
+        };
+        let scene = Scene { meshes: vec![balls], lines: self.springs.clone(), ..Scene::default() };
+        picture::render(&scene, &Options { samples: 3, ..Options::new(width, height, view) })
+    }
 }
 
 /// A strong colour for a bone, unlike those of its neighbours: hues a golden section apart.

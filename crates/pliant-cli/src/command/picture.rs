@@ -18,6 +18,7 @@ use anyhow::{Context, Result, bail};
 use glam::{Quat, Vec3};
 use pliant::asset::{Clip, TetMesh};
 use pliant::measure::{Judge, Options};
+use pliant::body::Ball;
 use pliant::method::{Deformer, Shape};
 use pliant::rig::Pose;
 use pliant_io::files::write_whole;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
     let images = match args.show {
         Some(Show::Tets) => tets(args, common, &views)?,
         Some(show @ (Show::Frames | Show::Pins)) => inside(show, args, common, &views)?,
+        Some(Show::Balls) => balls(args, common, &views)?,
         Some(Show::Skeleton) | None => skin(args, common, &views)?,
     };
     let image = match &images[..] {
@@ -69,6 +71,8 @@ struct Posed {
     method: String,
     /// The body of a method that has one.
     flesh: Option<Flesh>,
+    /// The balls of a method that has some.
+    balls: Option<Packed>,
 }
 
 /// A method's body at that moment, and what is known of it.
@@ -77,6 +81,26 @@ struct Flesh {
     nodes: Vec<Vec3>,
     frames: Option<Vec<Quat>>,
     pins: Option<Vec<u32>>,
+}
+
+/// A method's balls at that moment: centres and radii, the bones that they go with, and the springs between them.
+struct Packed {
+    balls: Vec<[f32; 4]>,
+    slots: Vec<u16>,
+    springs: Vec<[u32; 2]>,
+}
+
+impl Packed {
+    /// At rest; none where the method has no balls.
+    fn of(deformer: &dyn Deformer) -> Option<Self> {
+        let packing = deformer.packing()?;
+        let ball = |b: &Ball| [b.center.x, b.center.y, b.center.z, b.radius];
+        Some(Self {
+            balls: packing.balls.balls().iter().map(ball).collect(),
+            slots: packing.slots.to_vec(),
+            springs: packing.springs.to_vec(),
+        })
+    }
 }
 
 impl Flesh {
@@ -100,6 +124,7 @@ impl Posed {
         input.warn(common);
         let character = &input.character;
         let (mut pose, mut shape, mut flesh) = (Pose::rest(character), Shape::rest(character), None);
+        let mut balls = None;
         let chosen = |moment: Moment| {
             let clips = motion::choose(&input, args.clip.as_deref())?;
             let clip = clips.first().map(|&i| &character.clips()[i]);
@@ -110,7 +135,7 @@ impl Posed {
             anyhow::Ok((clip, time))
         };
         let chosen = args.moment().map(chosen).transpose()?;
-        let is_inside = matches!(args.show, Some(Show::Frames | Show::Pins));
+        let is_inside = matches!(args.show, Some(Show::Frames | Show::Pins | Show::Balls));
         if chosen.is_some() || is_inside {
             let deformer = prepare(&method, &settings, &input, common)?;
             let mut odd = input.unused_tets(&*deformer);
@@ -118,7 +143,7 @@ impl Posed {
             if !common.quiet {
                 odd.iter().for_each(|odd| say(&format!("warning: {odd}")));
             }
-            flesh = Flesh::of(&*deformer);
+            (flesh, balls) = (Flesh::of(&*deformer), Packed::of(&*deformer));
             if let Some((clip, time)) = chosen {
                 let schedule = Schedule {
                     fps: clip.and_then(Clip::frame_rate).unwrap_or(motion::DEFAULT_FPS),
@@ -132,11 +157,14 @@ impl Posed {
                     if let (Some(flesh), Some(nodes)) = (&mut flesh, frame.nodes) {
                         flesh.nodes = nodes.iter().map(|n| Vec3::new(n[0], n[1], n[2])).collect();
                     }
+                    if let (Some(packed), Some(balls)) = (&mut balls, frame.balls) {
+                        packed.balls.copy_from_slice(balls);
+                    }
                     Ok(())
                 })?;
             }
         }
-        Ok(Self { input, pose, shape, method, flesh })
+        Ok(Self { input, pose, shape, method, flesh, balls })
     }
 }
 
@@ -214,4 +242,15 @@ fn inside(show: Show, args: &PictureArgs, common: &Common, views: &[View]) -> Re
     };
     let triangles = input.character.surface().triangles();
     views.iter().map(|&view| xray::take(&shape.positions, triangles, &lines, width, height, view)).collect()
+}
+
+/// The balls that fill the flesh.
+fn balls(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image>> {
+    let Posed { method, balls, .. } = Posed::new(args, common)?;
+    let Some(Packed { balls, slots, springs }) = balls else {
+        bail!("--show balls: the method {method} has no balls; use --method metaballs");
+    };
+    let (width, height) = args.size;
+    let picture = xray::Balls::new(&balls, &slots, &springs, width.min(height) as f32);
+    views.iter().map(|&view| picture.take(width, height, view)).collect()
 }

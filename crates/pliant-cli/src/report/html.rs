@@ -160,9 +160,14 @@ fn tables(report: &Report) -> [(&'static str, Rows); 3] {
     if report.preroll_ms > 0.0 {
         time.insert(3, ("Up to the first frame", Some(ms(report.preroll_ms))));
     }
-    for (name, value) in
-        [("of it skinning", times.skin), ("of it solving", times.solve), ("of it embedding", times.embed)]
-    {
+    let stages = [
+        ("of it skinning", times.skin),
+        ("of it solving", times.solve),
+        ("of it embedding", times.embed),
+        ("of it bringing back detail", times.filter),
+        ("of it parting overlaps", times.overlap),
+    ];
+    for (name, value) in stages {
         if value.is_some() {
             time.push((name, value.map(ms)));
         }

@@ -110,6 +110,8 @@ pub(crate) struct Milliseconds {
     pub(crate) skin: Option<f64>,
     pub(crate) solve: Option<f64>,
     pub(crate) embed: Option<f64>,
+    pub(crate) filter: Option<f64>,
+    pub(crate) overlap: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -293,6 +295,8 @@ impl Milliseconds {
             skin: stage(|m| m.skin),
             solve: stage(|m| m.solve),
             embed: stage(|m| m.embed),
+            filter: stage(|m| m.filter),
+            overlap: stage(|m| m.overlap),
         }
     }
 }

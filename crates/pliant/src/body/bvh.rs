@@ -2,6 +2,7 @@
 
 use crate::parallel;
 use glam::DVec3;
+use std::cell::Cell;
 
 /// Triangles in a leaf; fewer makes the tree deeper, more makes every visit dearer.
 const LEAF: usize = 4;
@@ -129,6 +130,19 @@ impl Bvh {
                 }
             },
         );
+    }
+
+    /// The distance of the nearest triangle; `bound` where none is nearer.
+    pub(crate) fn distance(&self, point: DVec3, bound: f64) -> f64 {
+        let nearest = Cell::new(bound * bound);
+        self.visit(
+            |node| node.squared_distance(point) < nearest.get(),
+            |triangle| {
+                let squared = nearest_on(point, triangle.corners).1.distance_squared(point);
+                nearest.set(squared.min(nearest.get()));
+            },
+        );
+        nearest.get().sqrt()
     }
 
     fn visit(&self, enters: impl Fn(&Node) -> bool, mut leaf: impl FnMut(&Triangle)) {

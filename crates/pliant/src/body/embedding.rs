@@ -68,6 +68,13 @@ impl Embedding {
         }
     }
 
+    /// The points of two embeddings in the same tets, one after the other.
+    pub fn and(mut self, other: &Self) -> Self {
+        self.tets.extend(&other.tets);
+        self.weights.extend(&other.weights);
+        self
+    }
+
     /// The tet of each vertex.
     pub fn tets(&self) -> &[u32] {
         &self.tets

@@ -1,6 +1,7 @@
 //! The flesh under a skin: a tet mesh inside it, the skin embedded in the tets, and what methods need of both.
 
 mod aabb;
+mod balls;
 mod bench;
 mod bvh;
 mod distance;
@@ -15,6 +16,7 @@ mod update;
 
 #[doc(hidden)]
 pub use bench::{bench_bend, bench_block, bench_body};
+pub use balls::{Ball, Balls};
 pub(crate) use bvh::Bvh;
 pub use distance::{DistanceWarning, InsideDistances, Weighed, weigh};
 pub use embedding::Embedding;
@@ -178,6 +180,13 @@ impl Body {
     pub fn rides(&self, vertex: usize) -> bool {
         let shell = self.shell_of_vertex.get(vertex).and_then(|&s| self.shells.get(s as usize));
         shell.is_some_and(|s| s.fate != Fate::Flesh)
+    }
+
+    /// Those of a skin's triangles that have flesh under them; all where none has.
+    pub(crate) fn fleshy(&self, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
+        let rides = |t: &[u32; 3]| t.iter().any(|&v| self.rides(v as usize));
+        let fleshy: Vec<[u32; 3]> = triangles.iter().copied().filter(|t| !rides(t)).collect();
+        if fleshy.is_empty() { triangles.to_vec() } else { fleshy }
     }
 
     /// How far each vertex of the skin lies outside its tet; 0 within it.

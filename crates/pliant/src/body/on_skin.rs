@@ -15,11 +15,7 @@ pub(crate) struct OnSkin {
 impl OnSkin {
     /// Finds the places. Shells without flesh do not count, unless there are no others.
     pub(crate) fn new(body: &Body, positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
-        let mut fleshy: Vec<[u32; 3]> =
-            triangles.iter().copied().filter(|t| t.iter().all(|&v| !body.rides(v as usize))).collect();
-        if fleshy.is_empty() {
-            fleshy = triangles.to_vec();
-        }
+        let fleshy = body.fleshy(triangles);
         let points: Vec<DVec3> = positions.iter().map(|p| p.as_dvec3()).collect();
         let bvh = Bvh::new(&points, &fleshy);
         let nodes = body.tets().positions();

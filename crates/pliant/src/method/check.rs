@@ -64,6 +64,7 @@ impl Settings {
         self.volume.check().map_err(|e| e.under("volume"))?;
         self.position.check().map_err(|e| e.under("position"))?;
         self.strain.check().map_err(|e| e.under("strain"))?;
+        self.metaballs.check().map_err(|e| e.under("metaballs"))?;
         let count = self.regions.len();
         if count > limits::REGIONS {
             let allowed = format!("{} at most", limits::REGIONS);
@@ -245,7 +246,7 @@ pub(super) fn named(path: &str, name: &str) -> Checked {
     Ok(())
 }
 
-fn point(path: &str, point: &[f64; 3]) -> Checked {
+pub(super) fn point(path: &str, point: &[f64; 3]) -> Checked {
     point.iter().try_for_each(|&c| within(path, c, limits::COORDINATE))
 }
 

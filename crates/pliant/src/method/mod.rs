@@ -1,11 +1,13 @@
 //! The methods: each is prepared once from a character, then fed poses in time order, and writes the skin.
 
 mod check;
+mod clock;
 mod dqs;
 mod fibres;
 mod flesh;
 mod hull;
 mod lbs;
+mod metaballs;
 mod names;
 mod position;
 mod regions;
@@ -16,6 +18,7 @@ mod strain;
 mod volume;
 
 pub use check::SettingsError;
+pub use metaballs::{BallJoint, BallWeights, Driver, MetaballsSettings, Muscle, MusclePoint};
 pub use names::nearest;
 pub use regions::{SOFTNESS, Tissue};
 pub use settings::{
@@ -25,7 +28,7 @@ pub use settings::{
 pub use smooth::{SmoothJoint, SmoothSettings, SmoothWeights};
 
 use crate::asset::{AssetError, Character, TetMesh};
-use crate::body::{Body, BodyError, Node};
+use crate::body::{Balls, Body, BodyError, Node};
 use crate::rig::Motion;
 use crate::simd::Path;
 use crate::skin::SkinError;
@@ -38,13 +41,14 @@ type Entry =
     (&'static str, for<'c> fn(&'c Character, Setup<'_>) -> Result<Box<dyn Deformer + 'c>, PrepareError>);
 
 /// Every method there is, in the order in which help lists them.
-const METHODS: [Entry; 6] = [
+const METHODS: [Entry; 7] = [
     (lbs::NAME, lbs::prepare),
     (dqs::NAME, dqs::prepare),
     (smooth::NAME, smooth::prepare),
     (volume::NAME, volume::prepare),
     (position::NAME, position::prepare),
     (strain::NAME, strain::prepare),
+    (metaballs::NAME, metaballs::prepare),
 ];
 
 /// The names of all methods.
@@ -146,8 +150,23 @@ pub enum Stage {
     Skin,
     /// Constraint projection.
     Solve,
-    /// Tets to skin.
+    /// Tets or balls to skin.
     Embed,
+    /// Detail of the skin brought back.
+    Filter,
+    /// Overlaps parted, where nothing else is done in the same go.
+    Overlap,
+}
+
+/// The balls of a body.
+#[derive(Debug, Clone, Copy)]
+pub struct Packing<'a> {
+    /// The balls at rest, and how well they fill the body.
+    pub balls: &'a Balls,
+    /// The slot of the bone that each goes with most.
+    pub slots: &'a [u16],
+    /// Which of them springs join.
+    pub springs: &'a [[u32; 2]],
 }
 
 /// A method prepared for a character: shared by all its instances.
@@ -168,6 +187,11 @@ pub trait Deformer: Send + Sync {
     /// What was odd about the character, in words.
     fn warnings(&self) -> &[String] {
         &[]
+    }
+
+    /// The balls that fill the body, where the method has any.
+    fn packing(&self) -> Option<Packing<'_>> {
+        None
     }
 
     /// For each node of the body the slot of the bone that holds it, or `u32::MAX`; where the method pins nodes.
@@ -202,6 +226,11 @@ pub trait Instance {
 
     /// Where the body's nodes are at the time of the last step, in the order of [`Deformer::body`]'s tets.
     fn nodes(&self) -> Option<&[Node]> {
+        None
+    }
+
+    /// Where the balls of [`Deformer::packing`] are at the time of the last step, and their radii.
+    fn balls(&self) -> Option<&[[f32; 4]]> {
         None
     }
 }

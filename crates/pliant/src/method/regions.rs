@@ -1,6 +1,7 @@
 //! Regions to numbers: how much of each skin vertex a region takes, and what its tissue is.
 
 use super::check::SettingsError;
+use super::metaballs;
 use super::settings::{Place, Preset, Region, Settings};
 use crate::asset::{Bone, Character, Skeleton};
 use glam::DVec3;
@@ -98,7 +99,8 @@ impl Settings {
             |region: &Region| Found::new(&region.on, character).map(|_| ()).map_err(|e| e.under("on"));
         self.each_region(check).map(|_: Vec<()>| ())?;
         self.smooth.options(character, false).map(|_| ()).map_err(|e| e.under("smooth"))?;
-        self.volume.options(character).map(|_| ()).map_err(|e| e.under("volume"))
+        self.volume.options(character).map(|_| ()).map_err(|e| e.under("volume"))?;
+        metaballs::check_on(character, &self.metaballs).map_err(|e| e.under("metaballs"))
     }
 
     /// How much of each vertex of the skin each region takes: see [`Region::choice`].

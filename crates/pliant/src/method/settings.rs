@@ -1,6 +1,7 @@
 //! What a user may set. One type for the command, the page and the library; every field has a default that works on
 //! any character.
 
+use super::metaballs::MetaballsSettings;
 use super::smooth::SmoothSettings;
 use crate::asset::Curve;
 use serde::{Deserialize, Serialize};
@@ -68,7 +69,7 @@ pub struct Settings {
     /// What skins the character under `volume`, and the nodes of the body under `position`.
     pub skinning: Skinning,
     /// Whether skin that has passed through itself at bent joints, or into another limb, is parted after `lbs`, `dqs`,
-    /// `smooth` and `volume` (default: after `volume` alone).
+    /// `smooth`, `volume` and `metaballs` (default: after the last two alone).
     pub overlap: Option<bool>,
     /// The method `volume`.
     pub volume: VolumeSettings,
@@ -76,6 +77,8 @@ pub struct Settings {
     pub position: PositionSettings,
     /// The method `strain`.
     pub strain: StrainSettings,
+    /// The method `metaballs`.
+    pub metaballs: MetaballsSettings,
     /// Parts of the body that are softer than the rest, in order: of two on one place the later counts.
     #[serde(rename = "region")]
     #[cfg_attr(feature = "schema", schemars(length(max = limits::REGIONS)))]
@@ -100,6 +103,7 @@ impl Default for Settings {
             volume: VolumeSettings::default(),
             position: PositionSettings::default(),
             strain: StrainSettings::default(),
+            metaballs: MetaballsSettings::default(),
             regions: Vec::new(),
             fibres: Vec::new(),
         }

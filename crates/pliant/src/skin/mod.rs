@@ -3,6 +3,7 @@
 //! A [`Skinner`] is prepared once and shared; each moving copy has a [`State`]. All paths and any number of threads
 //! give the same bits.
 
+pub mod balls;
 mod bench;
 mod dispatch;
 mod influences;
@@ -21,6 +22,7 @@ pub mod volume;
 
 pub use bench::{bench_pose, bench_rig};
 pub(crate) use plain::linear_blend;
+pub(crate) use rigid::turn_and_scale;
 
 use crate::asset::{Morph, Surface, Weights};
 use crate::parallel;

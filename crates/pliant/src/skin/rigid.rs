@@ -19,12 +19,10 @@ const NO_SCALE: f64 = 1e-6;
 
 impl Rigid {
     pub(super) fn new(matrix: &SkinMatrix) -> Self {
-        let [x, y, z] = matrix.map(|row| row.map(f64::from));
-        let m = DMat3::from_cols_array(&[x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]]);
-        let (rotation, scale) = polar(m);
-        let q = DQuat::from_mat3(&rotation);
+        let [x, y, z] = matrix.map(|row| f64::from(row[3]));
+        let (q, scale) = turn_and_scale(matrix);
         let [qx, qy, qz, qw] = q.to_array();
-        let t = DVec3::new(x[3], y[3], z[3]) * 0.5;
+        let t = DVec3::new(x, y, z) * 0.5;
         let r = DVec3::new(qx, qy, qz);
         let v = t * qw + t.cross(r);
         let unscaled = (scale - DMat3::IDENTITY).to_cols_array().iter().all(|x| x.abs() < NO_SCALE);
@@ -41,6 +39,14 @@ impl Rigid {
     pub(super) fn is_unscaled(&self) -> bool {
         self.scale == [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     }
+}
+
+/// The turn and the symmetric scale of a skin matrix, `S v = R (A v) + t`.
+pub(crate) fn turn_and_scale(matrix: &SkinMatrix) -> (DQuat, DMat3) {
+    let [x, y, z] = matrix.map(|row| row.map(f64::from));
+    let m = DMat3::from_cols_array(&[x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]]);
+    let (rotation, scale) = polar(m);
+    (DQuat::from_mat3(&rotation), scale)
 }
 
 /// A matrix whose determinant is smaller than this, against the cube of its size, is as good as flat: Newton's steps

@@ -44,6 +44,7 @@ use crate::parallel;
 use crate::simd::Path;
 use cluster::Clustering;
 use dispatch::Kernels;
+use glam::Vec3;
 use kernel::Binds;
 use order::Slabs;
 use pack::{BATCH, Pack, Places};
@@ -104,17 +105,30 @@ impl Solver {
         Ok(Self::with_kernels(mesh, path, dispatch::kernels(path)))
     }
 
+    /// Prepares nodes that only springs join: unique edges, lower node first, in ascending order.
+    pub fn of_springs(nodes: &[Vec3], edges: &[[u32; 2]], path: Path) -> Result<Self, SolverError> {
+        if !path.is_available() {
+            return Err(SolverError::Unavailable { path });
+        }
+        let mut joined: Vec<[u32; 2]> = edges.iter().flat_map(|&[a, b]| [[a, b], [b, a]]).collect();
+        joined.sort_unstable();
+        let starts: Vec<[u32; 1]> = joined.iter().map(|e| [e[0]]).collect();
+        let neighbours = topology::Lists::group(nodes.len(), &starts).with(|e| joined[e as usize][1]);
+        let new_of_old = order::renumbered(&neighbours);
+        let slabs = Slabs::new(nodes.len(), &renumber(edges, &new_of_old));
+        let places = Places::new(&new_of_old, &slabs);
+        let kernels = dispatch::kernels(path);
+        let stretch = springs(nodes, edges, &new_of_old, &slabs, &places, kernels.is_none());
+        let volume = Pack::new(&new_of_old, &slabs, &places, &[], |_, _: [u32; 4]| 0.0, kernels.is_none());
+        Ok(Self { path, slabs: slabs.len(), places, stretch, volume, kernels })
+    }
+
     fn with_kernels(mesh: &TetMesh, path: Path, kernels: Option<Kernels>) -> Self {
         let new_of_old = renumbering(mesh);
-        let renumbered: Vec<[u32; 4]> =
-            mesh.tets().iter().map(|tet| tet.map(|node| new_of_old[node as usize])).collect();
-        let slabs = Slabs::new(new_of_old.len(), &renumbered);
+        let slabs = Slabs::new(new_of_old.len(), &renumber(mesh.tets(), &new_of_old));
         let places = Places::new(&new_of_old, &slabs);
         let plain = kernels.is_none();
-        let edges = topology::edges(mesh);
-        let at = |node: u32| mesh.positions()[node as usize].as_dvec3();
-        let length = |_, [a, b]: [u32; 2]| at(a).distance(at(b)) as f32;
-        let stretch = Pack::new(&new_of_old, &slabs, &places, &edges, length, plain);
+        let stretch = springs(mesh.positions(), &topology::edges(mesh), &new_of_old, &slabs, &places, plain);
         let volume = |tet: u32, nodes| {
             let volume = mesh.volume_of(tet as usize) as f32;
             if same_winding(mesh.tets()[tet as usize], nodes) { volume } else { -volume }
@@ -407,6 +421,25 @@ impl Solver {
             });
         });
     }
+}
+
+/// What joins nodes, in their new order.
+fn renumber<const N: usize>(items: &[[u32; N]], new_of_old: &[u32]) -> Vec<[u32; N]> {
+    items.iter().map(|item| item.map(|node| new_of_old[node as usize])).collect()
+}
+
+/// Constraints on the lengths of edges.
+fn springs(
+    nodes: &[Vec3],
+    edges: &[[u32; 2]],
+    new_of_old: &[u32],
+    slabs: &Slabs,
+    places: &Places,
+    plain: bool,
+) -> Pack<2> {
+    let at = |node: u32| nodes[node as usize].as_dvec3();
+    let length = |_, [a, b]: [u32; 2]| at(a).distance(at(b)) as f32;
+    Pack::new(new_of_old, slabs, places, edges, length, plain)
 }
 
 /// Whether two orders of the same nodes differ by an even number of swaps. By counting: the sign of a computed volume may

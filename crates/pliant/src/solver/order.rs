@@ -20,15 +20,19 @@ const SLAB_LEVELS: usize = 3;
 /// E. Cuthill and J. McKee, Reducing the bandwidth of sparse symmetric matrices, 1969; the reversal is A. George's, the
 /// start from a far end is George and Liu's, 1979.
 pub fn renumbering(mesh: &TetMesh) -> Vec<u32> {
-    let neighbours = neighbours(mesh);
+    renumbered(&neighbours(mesh))
+}
+
+/// The same for nodes of any kind, given who is joined to whom.
+pub(super) fn renumbered(neighbours: &Lists) -> Vec<u32> {
     let count = neighbours.len();
     let mut walk = Walk { level: vec![NONE; count], queue: Vec::with_capacity(count) };
     let mut placed = vec![false; count];
     let mut order: Vec<u32> = Vec::with_capacity(count);
     for seed in 0..count as u32 {
         if !placed[seed as usize] {
-            let start = far_end(&neighbours, &mut walk, seed);
-            add_piece(&neighbours, &mut placed, &mut order, start);
+            let start = far_end(neighbours, &mut walk, seed);
+            add_piece(neighbours, &mut placed, &mut order, start);
         }
     }
     let mut new_of_old = vec![0; count];
@@ -112,12 +116,12 @@ pub(super) struct Slabs {
 }
 
 impl Slabs {
-    /// Cuts nodes `0..count`, given the tets in the new order.
-    pub(super) fn new(count: usize, tets: &[[u32; 4]]) -> Self {
+    /// Cuts nodes `0..count`, given the tets (or what else joins nodes) in the new order.
+    pub(super) fn new<const N: usize>(count: usize, tets: &[[u32; N]]) -> Self {
         let least = if tets.len() >= 4 * SLAB_TETS { SLAB_TETS } else { SMALL_SLAB };
-        let ends = |tet: &[u32; 4]| {
-            let [a, b, c, d] = *tet;
-            (a.min(b).min(c).min(d), a.max(b).max(c).max(d))
+        let ends = |tet: &[u32; N]| {
+            let low = tet.iter().fold(u32::MAX, |low, &node| low.min(node));
+            (low, tet.iter().fold(0, |high, &node| high.max(node)))
         };
         // By lowest node: how many tets, and how far up they reach.
         let (mut tets_at, mut reach) = (vec![0usize; count], vec![0u32; count + 1]);

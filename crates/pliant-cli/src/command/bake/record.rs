@@ -70,7 +70,7 @@ impl<'a> Record<'a> {
     }
 
     pub(super) fn frame(&mut self, clip: &str, frame: &Frame<'_>) {
-        let Frame { time, pose, shape, nodes, health, ms } = *frame;
+        let Frame { time, pose, shape, nodes, health, ms, .. } = *frame;
         // Tets that only tell the skin's volume lie as its weights say: there is no flesh to be inside out.
         let is_flesh = health.off.is_none();
         let inverted = match &mut self.recorder {

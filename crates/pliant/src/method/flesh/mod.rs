@@ -11,7 +11,7 @@ mod tissue;
 pub(super) use carried::{Carried, apply, at, put};
 pub(super) use rig::{NodeRig, hang};
 pub(super) use state::{CHUNK, Run};
-pub(super) use tissue::NodeTissue;
+pub(super) use tissue::{NodeTissue, presence};
 
 use super::skinned::{Base, Skinned};
 use super::volume::Repairs;
@@ -131,35 +131,49 @@ pub(super) fn prepare<'c, P: Physics + 'c>(
     density: f64,
     physics: impl FnOnce(&Flesh<'c>, &mut Vec<String>) -> Result<P, PrepareError>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
-    let base = Base::new(character, setup.settings, skinning, setup.path)?;
-    let rest = character.rest_positions();
-    let triangles = character.surface().triangles();
-    let given = &setup.settings.body;
-    let body = match setup.tets {
-        Some(tets) => Body::of_tets(tets, &rest),
-        None => {
-            let cell = given.cell.map(Fineness::Cell);
-            let fineness = cell.or(given.tets.map(Fineness::Tets)).unwrap_or_default();
-            match Body::of_skin(&rest, triangles, fineness, setup.progress) {
-                Ok(body) => body,
-                Err(BodyError::NoVolume { why }) => {
-                    let what =
-                        format!("the skin encloses no volume ({why}): it is skinned linearly, without flesh");
-                    return Ok(Box::new(Skinned {
-                        character: Cow::Borrowed(character),
-                        base,
-                        repairs: Repairs::default(),
-                        warnings: vec![what],
-                    }));
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+    let (path, settings) = (setup.path, setup.settings);
+    let body = match body(character, setup)? {
+        Ok(body) => body,
+        Err(why) => return without_flesh(character, settings, skinning, path, why),
     };
-    let flesh = Flesh::new(character, setup.settings.clone(), body, base, skinning, setup.path, density)?;
+    let base = Base::new(character, settings, skinning, path)?;
+    let flesh = Flesh::new(character, settings.clone(), body, base, skinning, path, density)?;
     let mut warnings = Vec::new();
     let physics = physics(&flesh, &mut warnings)?;
     Ok(Box::new(Prepared { flesh, physics, warnings }))
+}
+
+/// The body that a character is simulated in: given, or made; or why its skin has no inside.
+pub(super) fn body(character: &Character, setup: Setup<'_>) -> Result<Result<Body, String>, PrepareError> {
+    let rest = character.rest_positions();
+    let given = &setup.settings.body;
+    if let Some(tets) = setup.tets {
+        return Ok(Ok(Body::of_tets(tets, &rest)));
+    }
+    let cell = given.cell.map(Fineness::Cell);
+    let fineness = cell.or(given.tets.map(Fineness::Tets)).unwrap_or_default();
+    match Body::of_skin(&rest, character.surface().triangles(), fineness, setup.progress) {
+        Ok(body) => Ok(Ok(body)),
+        Err(BodyError::NoVolume { why }) => Ok(Err(why.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Skin that has no inside is skinned, and that is said.
+pub(super) fn without_flesh<'c>(
+    character: &'c Character,
+    settings: &Settings,
+    skinning: Skinning,
+    path: Path,
+    why: String,
+) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
+    let what = format!("the skin encloses no volume ({why}): it is skinned linearly, without flesh");
+    Ok(Box::new(Skinned {
+        character: Cow::Borrowed(character),
+        base: Base::new(character, settings, skinning, path)?,
+        repairs: Repairs::default(),
+        warnings: vec![what],
+    }))
 }
 
 impl<'c> Flesh<'c> {

@@ -87,8 +87,9 @@ impl<P: Physics> State<'_, P> {
     /// The nodes at a moment between the last two ticks: both carried to it by the bones, then blended. A straight way
     /// would cut the corner of a fast turn, and lose volume.
     fn place(&mut self, posed: &[glam::DAffine3], seconds: f64) {
-        let span = (self.tick - self.before.tick) as f64;
-        let share = if span > 0.0 { (seconds / self.step - self.before.tick as f64) / span } else { 1.0 };
+        let span = (self.clock.tick - self.before.tick) as f64;
+        let since = seconds / self.clock.step - self.before.tick as f64;
+        let share = if span > 0.0 { since / span } else { 1.0 };
         let rig = &self.flesh.rig;
         if share > 1.0 - 1e-6 {
             self.run.carried.set(&self.posed_now, posed);

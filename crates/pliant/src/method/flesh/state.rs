@@ -5,10 +5,11 @@ use super::mend::Mender;
 use super::tissue::{self, NodeTissue};
 use super::{Flesh, Physics, PointsState};
 use crate::body::{Node, SkinScratch, rest_nodes};
+use crate::method::clock::{Clock, between_roots};
 use crate::method::skinned::BaseState;
 use crate::method::{Model, PrepareError, Settings, Stage};
 use crate::parallel;
-use crate::rig::{Motion, Pose, has_inverse};
+use crate::rig::{Motion, Pose};
 use glam::{DAffine3, Vec3};
 
 /// Degrees that two bones which share flesh may turn against each other in one go: more, and the blend of their
@@ -56,14 +57,10 @@ pub(super) struct State<'p, P: Physics> {
     pub(super) physics: &'p P,
     pub(super) own: P::State,
     pub(super) run: Run,
-    /// Seconds from tick to tick, and ticks in a cycle of a motion that has one.
-    pub(super) step: f64,
-    cycle: Option<i64>,
-    /// Of `run.nodes`: the tick, and scene from rest per slot.
-    pub(super) tick: i64,
+    pub(super) clock: Clock,
+    /// Of `run.nodes`: scene from rest, per slot.
     pub(super) posed_now: Vec<DAffine3>,
     pub(super) before: Moment,
-    started: bool,
     /// The pose now, and others on the way.
     pose_now: Pose,
     pub(super) pose: Pose,
@@ -114,12 +111,9 @@ impl<'p, P: Physics> State<'p, P> {
                 skinned: nodes.clone(),
                 tissue: vec![physics.tissue(settings); nodes.len()],
             },
-            step: 0.0,
-            cycle: None,
-            tick: 0,
+            clock: Clock::default(),
             posed_now: posed.clone(),
             before: Moment { tick: 0, nodes: nodes.clone(), posed: posed.clone() },
-            started: false,
             pose_now: Pose::rest(character),
             pose: Pose::rest(character),
             part: Pose::rest(character),
@@ -166,66 +160,55 @@ impl<'p, P: Physics> State<'p, P> {
     /// Ticks up to the first at or after `seconds`.
     pub(super) fn advance(&mut self, motion: &dyn Motion, seconds: f64, finished: &mut dyn FnMut(Stage)) {
         self.held = 0;
-        if !self.started {
+        if !self.clock.started {
             self.start(motion, seconds, finished);
         }
-        let last = (seconds / self.step - 1e-6).ceil() as i64;
-        while self.tick < last {
+        let last = self.clock.reach(seconds);
+        while self.clock.tick < last {
             self.remember();
-            let tick = self.tick + 1;
+            let tick = self.clock.tick + 1;
             let mut pose = std::mem::take(&mut self.pose);
-            if self.cycle.is_some_and(|ticks| tick % ticks == 0) {
-                // The end of a cycle and the start of the next may lie apart (a walk that gets on): the flesh goes along.
-                motion.pose((tick as f64 - 1e-6) * self.step, &mut self.part);
-                motion.pose(tick as f64 * self.step, &mut pose);
-                let root = self.flesh.root;
-                let jump = between_roots(&self.part, &pose, root);
+            if self.clock.is_seam(tick) {
+                // The flesh goes along.
+                let jump = self.clock.seam(motion, tick, self.flesh.root, &mut self.part, &mut pose);
                 self.carry(&jump);
             } else {
-                motion.pose(tick as f64 * self.step, &mut pose);
+                motion.pose(self.clock.at(tick), &mut pose);
             }
             self.teleport(&pose);
-            self.go_to(&pose, tick as f64 * self.step, self.step, true, finished);
-            self.tick = tick;
+            self.go_to(&pose, self.clock.at(tick), self.clock.step, true, finished);
+            self.clock.tick = tick;
             self.pose = pose;
         }
     }
 
     /// From rest to the first pose, on a way that turns bones little by little, then still there until nothing moves.
     fn start(&mut self, motion: &dyn Motion, seconds: f64, finished: &mut dyn FnMut(Stage)) {
-        self.started = true;
-        let simulation = &self.run.settings.simulation;
-        self.step = simulation.step.unwrap_or_else(|| self.physics.step(motion));
-        if let Some(period) = motion.period() {
-            let ticks = (period / self.step - 1e-6).ceil().max(1.0);
-            self.step = period / ticks;
-            self.cycle = Some(ticks as i64);
-        }
-        let first = (seconds / self.step + 1e-6).floor();
-        let time = first * self.step;
+        let step = self.run.settings.simulation.step.unwrap_or_else(|| self.physics.step(motion));
+        self.clock = Clock::start(motion, seconds, step);
+        let (step, time) = (self.clock.step, self.clock.at(self.clock.tick));
         let mut pose = std::mem::take(&mut self.pose);
         motion.pose(time, &mut pose);
         let jump = between_roots(&self.pose_now, &pose, self.flesh.root);
         self.carry(&jump);
-        self.go_to(&pose, time, self.step, false, finished);
+        self.go_to(&pose, time, step, false, finished);
         let size = self.flesh.character.diagonal() as f32;
-        let ticks = (self.run.settings.simulation.preroll / self.step).ceil() as usize;
+        let ticks = (self.run.settings.simulation.preroll / step).ceil() as usize;
         for _ in 0..ticks {
             self.remember();
-            self.go_to(&pose, time, self.step, true, finished);
+            self.go_to(&pose, time, step, true, finished);
             let moved = self.run.nodes.iter().zip(&self.before.nodes).map(|(a, b)| at(a).distance(at(b)));
             if moved.fold(0.0, f32::max) < SETTLED * size {
                 break;
             }
         }
-        self.tick = first as i64;
         self.remember();
         self.pose = pose;
     }
 
     /// Keeps this moment as the one before.
     fn remember(&mut self) {
-        self.before.tick = self.tick;
+        self.before.tick = self.clock.tick;
         self.before.nodes.copy_from_slice(&self.run.nodes);
         self.before.posed.copy_from_slice(&self.posed_now);
     }
@@ -249,7 +232,7 @@ impl<'p, P: Physics> State<'p, P> {
         let way = pose.world_from_joint[root]
             .translation
             .distance(self.pose_now.world_from_joint[root].translation);
-        if way > self.run.settings.simulation.teleport * self.flesh.character.diagonal() * self.step {
+        if way > self.run.settings.simulation.teleport * self.flesh.character.diagonal() * self.clock.step {
             let jump = between_roots(&self.pose_now, pose, root);
             self.carry(&jump);
             self.run.velocities.fill(Vec3::ZERO);
@@ -336,12 +319,7 @@ impl<'p, P: Physics> State<'p, P> {
 
     /// Sets stiffness anew where regions have come or gone, or the user has changed something.
     fn retune(&mut self, time: f64, seconds: f64) {
-        let clip_time = match self.cycle {
-            Some(ticks) => {
-                time - (time / (ticks as f64 * self.step) + 1e-9).floor() * ticks as f64 * self.step
-            }
-            None => time,
-        };
+        let clip_time = self.clock.in_clip(time);
         for (share, region) in self.next_shares.iter_mut().zip(&self.run.settings.regions) {
             *share = tissue::presence(region, clip_time);
         }
@@ -436,16 +414,6 @@ impl<'p, P: Physics> State<'p, P> {
         }
         self.run.velocities.fill(Vec3::ZERO);
     }
-}
-
-/// The rigid way from where a joint is in one pose to where it is in another.
-fn between_roots(from: &Pose, to: &Pose, root: usize) -> DAffine3 {
-    let rigid = |m: &DAffine3| {
-        let (_, turn, place) = m.to_scale_rotation_translation();
-        has_inverse(m).then(|| DAffine3::from_rotation_translation(turn.normalize(), place))
-    };
-    let (from, to) = (rigid(&from.world_from_joint[root]), rigid(&to.world_from_joint[root]));
-    from.zip(to).map_or(DAffine3::IDENTITY, |(from, to)| to * from.inverse())
 }
 
 /// The volume within a body's surface: `sum x_a . (x_b x x_c) / 6`, from the first node on to keep digits.

@@ -70,7 +70,7 @@ impl NodeTissue {
         damping: 0.0,
     };
 
-    fn towards(&mut self, tissue: &Tissue, share: f32, inert: bool) {
+    pub(in crate::method) fn towards(&mut self, tissue: &Tissue, share: f32, inert: bool) {
         let mix = |own: &mut f32, other: f64| *own = *own * (1.0 - share) + other as f32 * share;
         mix(&mut self.softness, if inert { tissue.softness } else { 0.0 });
         mix(&mut self.stretch, tissue.stretch);
@@ -83,7 +83,7 @@ impl NodeTissue {
 }
 
 /// How much of a region there is at a time of the clip, in [`FADE_STEPS`].
-pub(super) fn presence(region: &Region, seconds: f64) -> f32 {
+pub(in crate::method) fn presence(region: &Region, seconds: f64) -> f32 {
     let (start, end) = (region.start.unwrap_or(f64::NEG_INFINITY), region.end.unwrap_or(f64::INFINITY));
     let inside = (seconds - start).min(end - seconds);
     // A window that is open at an end has no fade there.

@@ -1,8 +1,10 @@
 //! Which joints of a skeleton are which parts of a human body.
 
+use super::frame::Stance;
 use super::names::{self, Label, Part};
 use super::shape;
 use crate::asset::Skeleton;
+use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
 
 /// A side of the body: the body's own, not the onlooker's.
@@ -105,6 +107,15 @@ pub struct Humanoid {
 }
 
 impl Humanoid {
+    /// The body's left, up and forward in the rest pose; none where it does not show.
+    pub fn directions(&self, skeleton: &Skeleton) -> Option<[DVec3; 3]> {
+        let worlds: Vec<DAffine3> = skeleton.joints().iter().map(|j| j.world_from_rest).collect();
+        let stance = Stance { body: self, skeleton, worlds: &worlds };
+        let (up, left) = (stance.up()?, stance.left()?);
+        let left = (left - up * left.dot(up)).try_normalize()?;
+        Some([left, up, left.cross(up)])
+    }
+
     /// Finds a human body by the joints' names, or by the skeleton's shape where names do not say enough; none where
     /// there are neither two arms nor two legs. `names` are the joints', or better ones.
     pub fn find<S: AsRef<str>>(skeleton: &Skeleton, names: &[S]) -> Option<Self> {

@@ -75,6 +75,27 @@ impl BoneDistances {
         Ok(Self { bones, knot_of_joint, slot_count: count, smallest })
     }
 
+    /// Takes places in place of bones, a slot each. `size` is the character's.
+    pub fn of_places(places: &[Vec3], size: f64) -> Result<Self, AssetError> {
+        let (count, limit) = (places.len(), u16::MAX as usize + 1);
+        if count == 0 {
+            return Err(AssetError::Empty { what: "places" });
+        }
+        if count > limit {
+            return Err(AssetError::TooMany { what: "places", count, limit });
+        }
+        let bone = |(joint, place): (u32, &Vec3)| {
+            let start = place.as_dvec3();
+            (joint as u16, Bone { joint, end_joint: None, start, end: start })
+        };
+        Ok(Self {
+            bones: (0..).zip(places).map(bone).collect(),
+            knot_of_joint: (0..count as u32).collect(),
+            slot_count: count,
+            smallest: (NEAREST * size).max(f64::MIN_POSITIVE),
+        })
+    }
+
     /// The bones that are measured to, each with its slot, in order of slots.
     pub fn bones(&self) -> &[(u16, Bone)] {
         &self.bones

@@ -213,7 +213,8 @@ impl Overlap {
     }
 }
 
-fn affine(m: &SkinMatrix) -> DAffine3 {
+/// A skin matrix, to compute with.
+pub(crate) fn affine(m: &SkinMatrix) -> DAffine3 {
     let column = |i: usize| DVec3::new(m[0][i].into(), m[1][i].into(), m[2][i].into());
     DAffine3 { matrix3: DMat3::from_cols(column(0), column(1), column(2)), translation: column(3) }
 }

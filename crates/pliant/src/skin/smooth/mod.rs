@@ -16,6 +16,9 @@ mod skin;
 mod stars;
 mod tree;
 
+pub(super) use normals::Normals;
+pub(super) use stars::Around;
+
 pub use dynamic::LEAST_LIMIT;
 pub use skin::{SmoothSkin, SmoothSkinState};
 

@@ -19,7 +19,7 @@ const CHUNK: usize = 1024;
 
 /// The smooth pieces of the skin around each point: fans.
 #[derive(Debug)]
-pub(super) struct Normals {
+pub(in crate::skin) struct Normals {
     fans: Stars,
     /// Two places each, the point's and a neighbour's: which way is along the skin.
     edges: Vec<[u32; 2]>,
@@ -31,7 +31,7 @@ pub(super) struct Normals {
 
 impl Normals {
     /// `faces` between vertices; `rest` places are followed by one that is not used.
-    pub(super) fn new(
+    pub(in crate::skin) fn new(
         rest: &[Vec3],
         faces: &[[u32; 3]],
         place_of_vertex: &[u32],
@@ -98,7 +98,7 @@ impl Normals {
 
     /// Unit normals of a skin whose points are at `places`, and one more; where its triangles have none, the rest's.
     /// `turned` vertices are inside out.
-    pub(super) fn normals(
+    pub(in crate::skin) fn normals(
         &self,
         places: &[Vec3],
         rest: &[Vec3],

@@ -32,7 +32,7 @@ pub(super) struct Stars {
 
 /// What a step finds, sixteen numbers a batch.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Around {
+pub(in crate::skin) struct Around {
     /// Unit normals; zero where there is none.
     pub normals: Vec<Vec3>,
     /// Twice the area across the normal.

@@ -1,0 +1,212 @@
+//! Samples of a body's inside on a lattice, each with its distance from the skin.
+
+use super::super::{Body, Bvh, bvh};
+use super::{Ball, PROUD};
+use crate::parallel;
+use glam::{DVec3, IVec3};
+
+/// The most cells in a box around the body: stringy bodies get a coarser lattice.
+const MOST_CELLS: f64 = 8e6;
+/// Share of the samples that the skin must enclose for it to say what is inside; else it is open, and tets say.
+const CLOSED: f64 = 0.7;
+
+const NONE: u32 = u32::MAX;
+
+pub(super) struct Lattice {
+    step: f64,
+    low: DVec3,
+    size: IVec3,
+    /// Sample in each cell.
+    cells: Vec<u32>,
+    samples: Vec<IVec3>,
+    radii: Vec<f64>,
+}
+
+impl Lattice {
+    /// About so many samples of the inside.
+    pub(super) fn new(body: &Body, skin: &Bvh, count: f64) -> Self {
+        let tets = body.tets();
+        let places = tets.positions().iter().map(|p| p.as_dvec3());
+        let (low, high) =
+            places.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)));
+        let sides = (high - low).max(DVec3::splat(f64::MIN_POSITIVE));
+        let step = (tets.volume() / count).cbrt().max((sides.x * sides.y * sides.z / MOST_CELLS).cbrt());
+        // Off the planes that made bodies are cut along.
+        let low = low + step * DVec3::new(0.31, 0.37, 0.43);
+        let size = ((high - low) / step).floor().as_ivec3().max(IVec3::ZERO) + 1;
+        let mut lattice = Self {
+            step,
+            low,
+            size,
+            cells: vec![NONE; (size.x * size.y * size.z) as usize],
+            samples: Vec::new(),
+            radii: Vec::new(),
+        };
+        for tet in 0..tets.tets().len() {
+            lattice.add_within(tets.corners(tet));
+        }
+        let inside = bvh::map_with_scratch(lattice.samples.len(), |s, scratch| {
+            skin.winding(lattice.place(lattice.samples[s]), scratch) != 0
+        });
+        if inside.iter().filter(|&&is| is).count() as f64 >= CLOSED * inside.len() as f64 {
+            lattice.keep(&inside);
+        }
+        lattice.samples.sort_unstable_by_key(|c| (c.z, c.y, c.x));
+        for (index, &cell) in lattice.samples.iter().enumerate() {
+            lattice.cells[cell_of(size, cell)] = index as u32;
+        }
+        lattice.measure(skin);
+        lattice
+    }
+
+    fn add_within(&mut self, corners: [DVec3; 4]) {
+        let [a, b, c, d] = corners;
+        let (low, high) = (a.min(b).min(c).min(d), a.max(b).max(c).max(d));
+        let from = ((low - self.low) / self.step).ceil().as_ivec3().max(IVec3::ZERO);
+        let to = ((high - self.low) / self.step).floor().as_ivec3().min(self.size - 1);
+        let six = |p: DVec3, q: DVec3, r: DVec3, s: DVec3| (q - p).cross(r - p).dot(s - p);
+        let whole = six(a, b, c, d);
+        for z in from.z..=to.z {
+            for y in from.y..=to.y {
+                for x in from.x..=to.x {
+                    let cell = IVec3::new(x, y, z);
+                    let p = self.place(cell);
+                    let parts = [six(p, b, c, d), six(a, p, c, d), six(a, b, p, d), six(a, b, c, p)];
+                    let index = cell_of(self.size, cell);
+                    if self.cells[index] == NONE && parts.iter().all(|&part| part / whole >= 0.0) {
+                        self.cells[index] = self.samples.len() as u32;
+                        self.samples.push(cell);
+                    }
+                }
+            }
+        }
+    }
+
+    fn keep(&mut self, wanted: &[bool]) {
+        for (&cell, _) in self.samples.iter().zip(wanted).filter(|(_, is)| !**is) {
+            self.cells[cell_of(self.size, cell)] = NONE;
+        }
+        let mut wanted = wanted.iter();
+        self.samples.retain(|_| *wanted.next().unwrap_or(&true));
+    }
+
+    /// Distances from the skin, row by row: from one sample to the next they change by no more than the way.
+    fn measure(&mut self, skin: &Bvh) {
+        let rows: Vec<&[IVec3]> = self.samples.chunk_by(|a, b| (a.z, a.y) == (b.z, b.y)).collect();
+        let far = self.size.as_dvec3().length() * self.step;
+        let found = parallel::map(rows.len(), |row| {
+            let (mut reach, mut last) = (far, rows[row][0].x);
+            let distances = rows[row].iter().map(|&cell| {
+                let bound = reach + f64::from(cell.x - last) * self.step * 1.001;
+                (reach, last) = (skin.distance(self.place(cell), bound), cell.x);
+                reach
+            });
+            distances.collect::<Vec<f64>>()
+        });
+        self.radii = found.concat();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.samples.len()
+    }
+
+    fn place(&self, cell: IVec3) -> DVec3 {
+        self.low + cell.as_dvec3() * self.step
+    }
+
+    pub(super) fn at(&self, sample: u32) -> DVec3 {
+        self.place(self.samples[sample as usize])
+    }
+
+    /// Of the ball there.
+    pub(super) fn radius(&self, sample: u32) -> f64 {
+        self.radii[sample as usize] * (1.0 + PROUD)
+    }
+
+    pub(super) fn ball(&self, sample: u32) -> Ball {
+        Ball { center: self.at(sample).as_vec3(), radius: self.radius(sample) as f32 }
+    }
+
+    fn sample(&self, cell: IVec3) -> Option<u32> {
+        let is_in = cell.cmpge(IVec3::ZERO).all() && cell.cmplt(self.size).all();
+        Some(self.cells[cell_of(self.size, cell)]).filter(|&s| is_in && s != NONE)
+    }
+
+    /// Calls `work` with the samples around one, and how far each is.
+    pub(super) fn for_neighbours(&self, sample: u32, mut work: impl FnMut(u32, f64)) {
+        let own = self.samples[sample as usize];
+        for z in -1..=1 {
+            for y in -1..=1 {
+                for x in -1..=1 {
+                    let off = IVec3::new(x, y, z);
+                    if off != IVec3::ZERO
+                        && let Some(s) = self.sample(own + off)
+                    {
+                        work(s, off.as_dvec3().length() * self.step);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Calls `work` with all samples within a sample's ball.
+    pub(super) fn for_each_within(&self, sample: u32, mut work: impl FnMut(u32)) {
+        let (own, radius) = (self.samples[sample as usize], self.radius(sample) / self.step);
+        let (square, most) = (radius * radius, radius.floor() as i32);
+        for z in -most..=most {
+            let left = square - f64::from(z * z);
+            let rows = left.max(0.0).sqrt() as i32;
+            for y in -rows..=rows {
+                let along = (left - f64::from(y * y)).max(0.0).sqrt() as i32;
+                let row = own + IVec3::new(0, y, z);
+                if row.y < 0 || row.z < 0 || row.y >= self.size.y || row.z >= self.size.z {
+                    continue;
+                }
+                let (from, to) = ((own.x - along).max(0), (own.x + along).min(self.size.x - 1));
+                let first = cell_of(self.size, IVec3::new(from, row.y, row.z));
+                let cells = &self.cells[first..=first + (to - from) as usize];
+                cells.iter().filter(|&&s| s != NONE).for_each(|&s| work(s));
+            }
+        }
+    }
+
+    /// The sample nearest to a place within the body, then on to where the flesh is thickest, no farther away than it is
+    /// thick there.
+    pub(super) fn middle_near(&self, place: DVec3) -> Option<u32> {
+        let cell = ((place - self.low) / self.step).round().as_ivec3();
+        let mut near = None::<(f64, u32)>;
+        for z in -1..=1 {
+            for y in -1..=1 {
+                for x in -1..=1 {
+                    if let Some(s) = self.sample(cell + IVec3::new(x, y, z)) {
+                        let distance = self.at(s).distance(place);
+                        if near.is_none_or(|n| distance < n.0) {
+                            near = Some((distance, s));
+                        }
+                    }
+                }
+            }
+        }
+        let (_, mut best) = near?;
+        loop {
+            let mut next = best;
+            self.for_neighbours(best, |s, _| {
+                let thicker = self.radius(s) > self.radius(next) * (1.0 + 1e-9);
+                if thicker && self.at(s).distance(place) <= self.radius(s) {
+                    next = s;
+                }
+            });
+            if next == best {
+                return Some(best);
+            }
+            best = next;
+        }
+    }
+}
+
+fn cell_of(size: IVec3, cell: IVec3) -> usize {
+    let [x, y, z] = [cell.x, cell.y, cell.z].map(|c| c.max(0) as usize);
+    let index = (z * size.y as usize + y) * size.x as usize + x;
+    // Cells outside are refused by the caller; any index does.
+    index.min((size.x as usize * size.y as usize * size.z as usize).saturating_sub(1))
+}
