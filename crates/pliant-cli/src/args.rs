@@ -192,7 +192,7 @@ pub(crate) struct SettingsArgs {
     /// What skins under the methods volume and position (default: as --config says, else lbs).
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) skinning: Option<SkinningArg>,
-    /// Part skin that has passed through itself at bent joints, or into another limb (default: with volume alone).
+    /// Part skin that has passed through itself at bent joints, or into another limb (default: with volume and metaballs).
     #[arg(long, value_name = "on|off", value_parser = on_or_off, num_args = 0..=1, default_missing_value = "on")]
     pub(crate) overlap: Option<bool>,
     /// Metres that one unit of the character is long (default: 1; of OBJ and BVH what makes a human body 1.7 m tall).
@@ -444,8 +444,8 @@ pub(crate) struct BenchArgs {
     /// Tets for `position` and `strain` in place of bars: .mesh, .meshb, .node/.ele, .msh or .veg.
     #[arg(long, value_name = "FILE", conflicts_with = "sizes", value_parser = |p: &str| ending(p, &["mesh", "meshb", "node", "ele", "msh", "veg"]))]
     pub(crate) body: Option<PathBuf>,
-    /// In place of all that: the table of the paper that `position` (or `strain`, with --method) comes from, on the built-in
-    /// characters.
+    /// In place of all that: the table of the paper that `position` (or `strain` or `metaballs`, with --method) comes from, on
+    /// the built-in characters.
     #[arg(long, conflicts_with_all = ["sizes", "iterations", "no_bind", "no_volume", "body", "save"])]
     pub(crate) table: bool,
     /// In place of all that: how the layers of `strain` converge on the built-in leg, and from where a body comes back.

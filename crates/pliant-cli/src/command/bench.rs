@@ -1,11 +1,12 @@
 //! `pliant bench`: the real path beside the plain scalar reference, in one run, best of several.
 
+mod balls_table;
 mod curves;
+mod frames;
 mod solve;
 mod strain;
 mod strain_table;
 mod table;
-mod volume;
 
 use crate::Outcome;
 use crate::args::{BenchArgs, Common};
@@ -135,8 +136,9 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
     if args.table {
         match args.method.as_deref() {
             Some(STRAIN) => strain_table::run(&threads, path, args.json)?,
+            Some(frames::METABALLS) => balls_table::run(&threads, path, args.json)?,
             None | Some("position") => table::run(&threads, path, args.json)?,
-            Some(_) => bail!("--table: only position and strain have one"),
+            Some(_) => bail!("--table: only position, strain and metaballs have one"),
         }
         return Ok(Outcome::Done);
     }
@@ -162,8 +164,10 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
         if bench.is_asked(SMOOTH) {
             bench.smooth(vertices)?;
         }
-        if bench.is_asked(volume::NAME) {
-            bench.volume(vertices)?;
+        for name in [frames::VOLUME, frames::METABALLS] {
+            if bench.is_asked(name) {
+                bench.frames(name, vertices)?;
+            }
         }
         if bench.is_asked(EMBED) {
             bench.embed(vertices)?;

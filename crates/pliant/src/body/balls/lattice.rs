@@ -30,7 +30,7 @@ impl Lattice {
         let (low, high) =
             places.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)));
         let sides = (high - low).max(DVec3::splat(f64::MIN_POSITIVE));
-        let step = (tets.volume() / count).cbrt().max((sides.x * sides.y * sides.z / MOST_CELLS).cbrt());
+        let step = libm::cbrt((tets.volume() / count).max(sides.x * sides.y * sides.z / MOST_CELLS));
         // Off the planes that made bodies are cut along.
         let low = low + step * DVec3::new(0.31, 0.37, 0.43);
         let size = ((high - low) / step).floor().as_ivec3().max(IVec3::ZERO) + 1;

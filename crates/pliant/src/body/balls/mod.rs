@@ -11,7 +11,7 @@ use lattice::Lattice;
 use std::collections::BinaryHeap;
 
 /// Samples of the volume that coverage is told by.
-const SAMPLES: f64 = 60_000.0;
+const SAMPLES: f64 = 30_000.0;
 /// A ball whose neighbour on the lattice holds all but this share of the step more is no candidate: it is within that.
 const WITHIN: f64 = 0.9;
 /// How often balls are moved, one after the other, to where they cover more.

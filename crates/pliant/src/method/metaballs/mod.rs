@@ -8,8 +8,6 @@ mod muscles;
 mod pose;
 mod rig;
 mod settings;
-#[cfg(test)]
-mod tests;
 
 pub use settings::{BallJoint, BallWeights, Driver, MetaballsSettings, Muscle, MusclePoint};
 

@@ -117,7 +117,10 @@ impl<'p> Moving<'p> {
         let (balls, others) = self.carriers.split_at_mut(carriers.balls);
         pose::ball_matrices(rig, bones, nodes, turns, (swelling, &self.gains), balls);
         let (rungs, of_bones) = others.split_at_mut(others.len() - carriers.bones);
-        pose::rung_matrices(joints, bones, self.settings.metaballs.joint_swelling, rungs);
+        // Flesh that is to be parted would swell into itself.
+        let swells = self.overlap.is_none();
+        let swelling = if swells { self.settings.metaballs.joint_swelling } else { 0.0 };
+        pose::rung_matrices(joints, bones, swelling, rungs);
         of_bones.copy_from_slice(matrices);
         for (shown, (ball, (node, gain))) in
             self.shown.iter_mut().zip(rig.balls().iter().zip(nodes.iter().zip(&self.gains)))

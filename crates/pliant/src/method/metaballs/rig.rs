@@ -8,15 +8,17 @@ use crate::rig::weights::{self, BoneDistances, KEEP, Near, rest_size};
 use glam::Vec3;
 use std::borrow::Cow;
 
-/// `k` in `(1/d)^k`, of balls and skin on bones.
-const BONE_POWER: f64 = 8.0;
-/// Of skin on balls.
-const BALL_POWER: f64 = 4.0;
 /// Distance from a ball's centre to a bone counts as no less than this share of its radius: without it balls on the axis
 /// of a limb make a step.
 const SOFTENED: f64 = 0.5;
 /// Distance from a ball's skin counts as no less than this share of its radius.
 const FLOOR: f64 = 0.15;
+/// A file's weights are softened to their roots. They are painted for linear blending, which draws in whatever is between two bones; joints'
+/// balls do not, and what changes over a longer way folds less.
+fn softer(weight: f32) -> f32 {
+    weight.sqrt()
+}
+
 /// Bones of a ball or vertex, and balls of a vertex.
 const BONES: usize = 4;
 const VERTEX_BALLS: usize = 6;
@@ -69,10 +71,11 @@ impl<'c> BallRig<'c> {
         let near_balls = |point: usize| near_balls.vertices().of(point);
 
         let count = rest.len();
-        let (character, on_bones) = match settings.weights {
+        let (character, on_bones): (Cow<'c, Character>, _) = match settings.weights {
             BallWeights::File => {
-                let on_bones = averaged(character, packing.balls(), near_balls);
-                (Cow::Borrowed(character), on_bones)
+                let character = softened(character, body)?;
+                let on_bones = averaged(&character, packing.balls(), near_balls);
+                (Cow::Owned(character), on_bones)
             }
             BallWeights::Inside => {
                 let near = InsideDistances::new(body.tets(), &embedding, &points, &bones, KEEP)?;
@@ -117,12 +120,32 @@ impl<'c> BallRig<'c> {
     }
 }
 
-/// `(1/d)^k`, with `d` softened by the radius.
+/// The character with weights that change over a longer way: see [`softer`].
+fn softened(character: &Character, body: &Body) -> Result<Character, AssetError> {
+    let of_vertex = |vertex: usize| -> Bound {
+        let by = |weight: f32| if body.rides(vertex) { weight } else { softer(weight) };
+        let own = character.weights().of(vertex);
+        let mut own: Bound = own.map(|(slot, weight)| (slot, by(weight))).collect();
+        prune(&mut own, usize::MAX);
+        own
+    };
+    let weights: Vec<Bound> = (0..character.weights().vertex_count()).map(of_vertex).collect();
+    let mut raw = character.clone().into_raw();
+    raw.weights = Weights::new(&weights, raw.slots.len())?;
+    Character::new(raw)
+}
+
+/// The fourth power.
+fn fourth(x: f64) -> f64 {
+    (x * x) * (x * x)
+}
+
+/// `(1/d)^8`, with `d` softened by the radius.
 fn by_distance(near: &[Near], radius: f64) -> Bound {
     let soft = SOFTENED * radius;
-    let softened = |n: &Near| (f64::from(n.distance).powi(2) + soft * soft).max(f64::MIN_POSITIVE);
-    let first = near.iter().map(softened).fold(f64::INFINITY, f64::min);
-    let weigh = |n: &Near| (n.slot, (first / softened(n)).powf(0.5 * BONE_POWER) as f32);
+    let squared = |n: &Near| (f64::from(n.distance).powi(2) + soft * soft).max(f64::MIN_POSITIVE);
+    let first = near.iter().map(squared).fold(f64::INFINITY, f64::min);
+    let weigh = |n: &Near| (n.slot, fourth(first / squared(n)) as f32);
     let mut bound: Bound = near.iter().map(weigh).filter(|w| w.1 > LEAST).collect();
     prune(&mut bound, BONES);
     bound
@@ -188,7 +211,7 @@ fn over_ball(near: &Near, balls: &[Ball]) -> f64 {
     (f64::from(near.distance) - radius).max(FLOOR * radius)
 }
 
-/// Balls of a vertex by `(1/d)^k`, those that its bones move; and how much of it they carry.
+/// Balls of a vertex by `(1/d)^4`, those that its bones move; and how much of it they carry.
 fn on_balls(near: &[Near], balls: &[Ball], own: &[(u16, f32)], on_bones: &[Bound]) -> (Bound, f32) {
     let alike = |ball: u16| -> f32 {
         let of_ball = |slot: u16| on_bones[ball as usize].iter().find(|b| b.0 == slot).map_or(0.0, |b| b.1);
@@ -199,7 +222,7 @@ fn on_balls(near: &[Near], balls: &[Ball], own: &[(u16, f32)], on_bones: &[Bound
     let mut bound: Bound = Vec::with_capacity(near.len());
     for n in near {
         let likeness = (alike(n.slot) / ALIKE).min(1.0);
-        let weight = (first / over_ball(n, balls)).powf(BALL_POWER) as f32;
+        let weight = fourth(first / over_ball(n, balls)) as f32;
         most = most.max(likeness * weight.min(1.0));
         bound.push((n.slot, weight * likeness));
     }

@@ -32,7 +32,8 @@ pub struct MetaballsSettings {
     /// The part of that, from the joint, within which the skin follows the joint's ball alone.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::SHARE.0, max = limits::SHARE.1)))]
     pub inner_radius: f64,
-    /// Times the swelling that keeps the volume of flesh that a bend squeezes at a joint: 0 leaves it out.
+    /// Times the swelling that keeps the volume of flesh that a bend squeezes at a joint: 0 leaves it out. Where overlaps are
+    /// parted there is none, since it would swell into itself.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::TIMES.0, max = limits::TIMES.1)))]
     pub joint_swelling: f64,
     /// Half-steps of smoothing where joints' balls end: 0 leaves them out.
@@ -61,7 +62,7 @@ impl Default for MetaballsSettings {
     fn default() -> Self {
         Self {
             balls: 500,
-            weights: BallWeights::Inside,
+            weights: BallWeights::File,
             springs: 0.5,
             joint_radius: 2.2,
             inner_radius: 0.5,
@@ -81,11 +82,11 @@ impl Default for MetaballsSettings {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BallWeights {
-    /// By distances from the bones through the inside of the body.
+    /// The character's own: what its file has, or what was made of distances through the inside where it has none.
     #[default]
-    Inside,
-    /// The character's own.
     File,
+    /// By distances from the bones through the inside of the body, whatever the file has: `(1/d)^8`.
+    Inside,
 }
 
 /// The ball of a joint.

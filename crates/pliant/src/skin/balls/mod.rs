@@ -8,7 +8,7 @@ use super::mesh::Mesh;
 use super::smooth::{Around, Normals};
 use super::{Blend, SkinError, Skinner, State};
 use crate::asset::{AssetError, Character, Morph, Surface, Weights};
-use crate::body::topology::Lists;
+use crate::parallel;
 use crate::rig::SkinMatrix;
 use crate::simd::Path;
 use glam::Vec3;
@@ -40,22 +40,29 @@ pub struct Carried<'a> {
     pub is_border: &'a [bool],
 }
 
+/// Points within which those with as many neighbours are brought together.
+const WINDOW: usize = 512;
+/// Points a parallel task, and vertices.
+const CHUNK: usize = 1024;
+/// Detail below this share is not worth the while.
+const LEAST: f32 = 0.01;
+const NONE: u32 = u32::MAX;
+
 /// Skin on carriers: shared by all copies of a character.
 pub struct BallSkin {
     skinner: Skinner<'static>,
-    /// The offsets of bent points from the middle of their neighbours, as if they were places.
+    /// The offsets of points with detail from the middle of their neighbours, as if they were places.
     offsets: Skinner<'static>,
     lengths: Vec<f32>,
-    /// How much of each is brought back.
-    detail: Vec<f32>,
-    rings: Rings,
-    /// The vertex of each bent point and of those around them; then all vertices of bent points.
+    border: Rings,
+    detailed: Rings,
+    /// The vertex of each place: points with detail, other bent ones, those around them.
     vertices: Vec<u32>,
-    vertices_of_point: Lists,
+    /// The place of each vertex whose point has detail.
+    place_of_vertex: Vec<u32>,
     normals: Normals,
-    /// The vertices that normals are of: those of bent points first.
-    normals_of: Vec<u32>,
-    own_normals: usize,
+    /// Which of the normals is a vertex's.
+    normal_of_vertex: Vec<u32>,
     rest_normals: Vec<Vec3>,
 }
 
@@ -65,7 +72,7 @@ pub struct BallSkinState {
     turning: State,
     turns: Vec<SkinMatrix>,
     offsets: Vec<Vec3>,
-    /// Places of bent points and of those around them, and one more that is not used.
+    /// And one at the origin, and one that is not used.
     places: Vec<Vec3>,
     next: Vec<Vec3>,
     around: Around,
@@ -78,48 +85,70 @@ impl BallSkin {
         let weights = Weights::new(carried.weights, carried.carriers)?;
         let skinner = Skinner::owning(Blend::Linear, character.surface().clone(), &weights, path)?;
         let mesh = Mesh::new(character);
+        let vertex_of = |point: u32| mesh.vertex_of_point[point as usize] as usize;
         let mut morphed = vec![false; mesh.point_of_vertex.len()];
         character.morphs().iter().flat_map(|m| &m.vertices).for_each(|&v| morphed[v as usize] = true);
+        let is_bent =
+            |&p: &u32| carried.is_bent[vertex_of(p)] && !mesh.around.of(p as usize).is_empty();
         // Morphs have a detail of their own, which rest does not know.
-        let bent = |point: usize| {
-            let vertex = mesh.vertex_of_point[point] as usize;
-            carried.is_bent[vertex] && !morphed[vertex] && !mesh.around.of(point).is_empty()
-        };
-        let points: Vec<u32> = (0..mesh.len() as u32).filter(|&p| bent(p as usize)).collect();
-        // Those with detail to keep first.
-        let detail = |point: &u32| carried.detail[mesh.vertex_of_point[*point as usize] as usize];
-        let (mut points, smooth): (Vec<u32>, Vec<u32>) = points.into_iter().partition(|p| detail(p) > 0.0);
-        let filtered = points.len();
+        let has_detail = |&p: &u32| carried.detail[vertex_of(p)] > LEAST && !morphed[vertex_of(p)];
+        let bent = (0..mesh.len() as u32).filter(is_bent);
+        let (mut points, smooth): (Vec<u32>, Vec<u32>) = bent.partition(has_detail);
+        points.chunks_mut(WINDOW).for_each(|w| w.sort_by_key(|&p| (mesh.around.of(p as usize).len(), p)));
+        let detailed = points.len();
         points.extend(smooth);
-        let detail = points[..filtered].iter().map(detail).collect();
-        let (rings, locals) = Rings::new(&mesh, &points, |point| {
-            carried.is_border[mesh.vertex_of_point[point as usize] as usize]
-        });
-        let vertices: Vec<u32> = locals.iter().map(|&p| mesh.vertex_of_point[p as usize]).collect();
+        let own = points.len();
 
+        let mut local = vec![NONE; mesh.len()];
+        points.iter().enumerate().for_each(|(k, &p)| local[p as usize] = k as u32);
+        let mut rings: Vec<Vec<u32>> = Vec::with_capacity(own);
+        for k in 0..own {
+            let mut ring: Vec<u32> = Vec::new();
+            mesh.for_neighbours(points[k] as usize, |n| ring.push(n as u32));
+            ring.sort_unstable();
+            ring.dedup();
+            for n in &mut ring {
+                if local[*n as usize] == NONE {
+                    local[*n as usize] = points.len() as u32;
+                    points.push(*n);
+                }
+                *n = local[*n as usize];
+            }
+            rings.push(ring);
+        }
         let rest = character.surface().positions();
+        let vertices: Vec<u32> = points.iter().map(|&p| mesh.vertex_of_point[p as usize]).collect();
         let mut places: Vec<Vec3> = vertices.iter().map(|&v| rest[v as usize]).collect();
-        let offsets: Vec<Vec3> = (0..filtered).map(|k| places[k] - rings.middle(k, &places)).collect();
+        let middle = |ring: &[u32]| {
+            ring.iter().fold(Vec3::ZERO, |sum, &n| sum + places[n as usize]) / ring.len().max(1) as f32
+        };
+        let offsets: Vec<Vec3> = (0..detailed).map(|k| places[k] - middle(&rings[k])).collect();
         let lengths = offsets.iter().map(|o| o.length()).collect();
-        let of_points: Vec<Vec<(u16, f32)>> =
-            points[..filtered].iter().map(|&p| weights.of(mesh.vertex_of_point[p as usize] as usize).collect()).collect();
-        let surface = Surface::new(offsets, Some(vec![Vec3::Y; filtered]), Vec::new())?;
-        let of_points = Weights::new(&of_points, carried.carriers)?;
+        let of_points = vertices[..detailed].iter().map(|&v| weights.of(v as usize));
+        let (of_points, _) = Weights::normalised(of_points, carried.carriers, |_| None)?;
+        let surface = Surface::new(offsets, Some(vec![Vec3::Y; detailed]), Vec::new())?;
         let offsets = Skinner::owning(Blend::Linear, surface, &of_points, path)?;
+        let ring = |place: u32| rings::Point {
+            place,
+            detail: carried.detail[vertices[place as usize] as usize],
+            around: rings[place as usize].clone(),
+        };
+        let all: Vec<rings::Point> = (0..detailed as u32).map(ring).collect();
+        let at_border = |&k: &u32| carried.is_border[vertices[k as usize] as usize];
+        let border: Vec<rings::Point> = (0..detailed as u32).filter(at_border).map(ring).collect();
+        let nothing = places.len() as u32;
 
         // Normals of bent points come from the triangles around them.
-        let mut local = vec![u32::MAX; mesh.len()];
-        locals.iter().enumerate().for_each(|(k, &p)| local[p as usize] = k as u32);
-        let own = |vertex: u32| (local[mesh.point_of_vertex[vertex as usize] as usize] as usize) < points.len();
-        let all = 0..rest.len() as u32;
-        let mut normals_of: Vec<u32> = all.filter(|&v| own(v)).collect();
-        let own_normals = normals_of.len();
-        let mut number = vec![u32::MAX; rest.len()];
+        let place_of = |vertex: u32| local[mesh.point_of_vertex[vertex as usize] as usize];
+        let is_own = |vertex: &u32| (place_of(*vertex) as usize) < own;
+        let mut normals_of: Vec<u32> = (0..rest.len() as u32).filter(is_own).collect();
+        let mut number = vec![NONE; rest.len()];
         normals_of.iter().enumerate().for_each(|(k, &v)| number[v as usize] = k as u32);
+        let normal_of_vertex = number.clone();
         let mut faces = Vec::new();
-        for triangle in character.surface().triangles().iter().filter(|t| t.iter().any(|&v| own(v))) {
+        for triangle in character.surface().triangles().iter().filter(|t| t.iter().any(is_own)) {
             faces.push(triangle.map(|v| {
-                if number[v as usize] == u32::MAX {
+                if number[v as usize] == NONE {
                     number[v as usize] = normals_of.len() as u32;
                     normals_of.push(v);
                 }
@@ -128,26 +157,20 @@ impl BallSkin {
         }
         let rest_normals: Vec<Vec3> =
             normals_of.iter().map(|&v| character.surface().normals()[v as usize]).collect();
-        let place_of: Vec<u32> =
-            normals_of.iter().map(|&v| local[mesh.point_of_vertex[v as usize] as usize]).collect();
-        places.push(Vec3::ZERO);
-        let normals = Normals::new(&places, &faces, &place_of, &rest_normals, path);
-        let members: Vec<[u32; 1]> = normals_of[..own_normals]
-            .iter()
-            .map(|&v| [local[mesh.point_of_vertex[v as usize] as usize]])
-            .collect();
-        let vertices_of_point = Lists::group(points.len(), &members).with(|k| normals_of[k as usize]);
+        let place_of_normal: Vec<u32> = normals_of.iter().map(|&v| place_of(v)).collect();
+        places.extend([Vec3::ZERO; 2]);
+        let normals = Normals::new(&places, &faces, &place_of_normal, &rest_normals, path);
+        let detailed_place = |v: u32| if place_of(v) < detailed as u32 { place_of(v) } else { NONE };
         Ok(Self {
             skinner,
             offsets,
             lengths,
-            detail,
-            rings,
+            border: Rings::new(&border, nothing, path),
+            detailed: Rings::new(&all, nothing, path),
             vertices,
-            vertices_of_point,
+            place_of_vertex: (0..rest.len() as u32).map(detailed_place).collect(),
             normals,
-            normals_of,
-            own_normals,
+            normal_of_vertex,
             rest_normals,
         })
     }
@@ -158,11 +181,11 @@ impl BallSkin {
             skin: self.skinner.state(),
             turning: self.offsets.state(),
             turns: Vec::new(),
-            offsets: vec![Vec3::ZERO; self.lengths.len()],
-            places: vec![Vec3::ZERO; self.vertices.len() + 1],
-            next: vec![Vec3::ZERO; self.lengths.len()],
+            offsets: vec![Vec3::ZERO; self.lengths.len() + 1],
+            places: vec![Vec3::ZERO; self.vertices.len() + 2],
+            next: vec![Vec3::ZERO; self.detailed.room()],
             around: Around::default(),
-            normals: vec![Vec3::Y; self.normals_of.len()],
+            normals: vec![Vec3::Y; self.rest_normals.len()],
         }
     }
 
@@ -183,9 +206,9 @@ impl BallSkin {
         self.skinner.positions_and_normals(matrices, &mut state.skin, positions, normals);
     }
 
-    /// Brings back the skin's own detail around joints: a point goes a `share` of the way to where its turned offset from
-    /// the middle of its neighbours has it, `border_steps` times where what moves the skin changes, then `steps` times
-    /// wherever it is bent. What moves rigidly stays.
+    /// Brings back the skin's own detail where balls carry it: a point goes a `share` of the way to where its turned offset
+    /// from the middle of its neighbours has it, `steps` times, and half the way `border_steps` times before that where what
+    /// moves the skin changes. What moves rigidly stays.
     ///
     /// # Panics
     /// As [`BallSkin::pose`].
@@ -198,28 +221,40 @@ impl BallSkin {
         normals: &mut [Vec3],
     ) {
         let BallSkinState { turning, turns, offsets, places, next, around, normals: turned, .. } = state;
-        places.iter_mut().zip(&self.vertices).for_each(|(place, &v)| *place = positions[v as usize]);
+        let now = &*positions;
+        parallel::for_each_chunk_mut(&mut places[..self.vertices.len()], CHUNK, |chunk, places| {
+            let vertices = &self.vertices[chunk * CHUNK..];
+            places.iter_mut().zip(vertices).for_each(|(place, &v)| *place = now[v as usize]);
+        });
         if border_steps > 0 || steps > 0 {
             turns.clear();
             turns.extend(matrices.iter().map(|m| m.map(|[x, y, z, _]| [x, y, z, 0.0])));
-            self.offsets.positions(turns, turning, offsets);
-            for (offset, &length) in offsets.iter_mut().zip(&self.lengths) {
-                let now = offset.length();
-                *offset *= if now > 0.0 { length / now } else { 0.0 };
-            }
+            let count = self.lengths.len();
+            self.offsets.positions(turns, turning, &mut offsets[..count]);
+            parallel::for_each_chunk_mut(&mut offsets[..count], CHUNK, |chunk, offsets| {
+                for (offset, &length) in offsets.iter_mut().zip(&self.lengths[chunk * CHUNK..]) {
+                    let now = offset.length();
+                    *offset *= if now > 0.0 { length / now } else { 0.0 };
+                }
+            });
             for _ in 0..border_steps {
-                self.rings.border_step(offsets, &self.detail, 0.5, places, next);
+                self.border.step(offsets, 0.5, places, next);
             }
             for _ in 0..steps {
-                self.rings.step(offsets, &self.detail, share, places, next);
-            }
-            for (point, place) in places[..self.lengths.len()].iter().enumerate() {
-                self.vertices_of_point.of(point).iter().for_each(|&v| positions[v as usize] = *place);
+                self.detailed.step(offsets, share, places, next);
             }
         }
         self.normals.normals(places, &self.rest_normals, |_| false, around, turned);
-        for (&vertex, normal) in self.normals_of[..self.own_normals].iter().zip(turned) {
-            normals[vertex as usize] = *normal;
-        }
+        parallel::for_each_chunk_pair_mut(positions, normals, CHUNK, |chunk, positions, normals| {
+            for (k, (position, normal)) in positions.iter_mut().zip(normals).enumerate() {
+                let vertex = chunk * CHUNK + k;
+                if let Some(place) = places.get(self.place_of_vertex[vertex] as usize) {
+                    *position = *place;
+                }
+                if let Some(turned) = turned.get(self.normal_of_vertex[vertex] as usize) {
+                    *normal = *turned;
+                }
+            }
+        });
     }
 }

@@ -118,7 +118,7 @@ pub(super) unsafe fn splat3<V: Lanes>([x, y, z]: [f32; 3]) -> [V; 3] {
 
 /// Three numbers from each of some offsets; a fourth after them must be there to be read.
 #[inline(always)]
-pub(super) unsafe fn gather<V: Lanes>(from: *const f32, offsets: *const u32) -> [V; 3] {
+pub(in crate::skin) unsafe fn gather<V: Lanes>(from: *const f32, offsets: *const u32) -> [V; 3] {
     // SAFETY: the caller's promise, passed on.
     unsafe {
         if V::WIDTH == 1 {
@@ -285,7 +285,7 @@ unsafe fn angle<V: Lanes>(sine: V, cosine: V) -> V {
 /// One number as a register: the kernel on it is the scalar reference. What shuffles groups of four lanes is not used
 /// here and leaves its first operand.
 #[derive(Clone, Copy)]
-pub(super) struct One(f32);
+pub(in crate::skin) struct One(f32);
 
 impl Lanes for One {
     const WIDTH: usize = 1;
@@ -433,6 +433,6 @@ macro_rules! kernels {
         }
     };
 }
-pub(super) use kernels;
+pub(in crate::skin) use kernels;
 
 kernels!(Kernel, job: &Job<'_>, first: usize, out: &mut [Vec3]);

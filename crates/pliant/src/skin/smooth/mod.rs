@@ -8,7 +8,7 @@ mod bulge;
 mod dynamic;
 mod flesh;
 mod heights;
-mod kernel;
+pub(super) mod kernel;
 mod normals;
 mod program;
 mod regions;

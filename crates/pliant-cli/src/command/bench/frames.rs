@@ -1,4 +1,4 @@
-//! `volume`: a whole frame of a character in motion, and what of it is plain skinning.
+//! `volume` and `metaballs`: a whole frame of a character in motion, and what of it is plain skinning.
 
 use super::{Bench, Work, best_of};
 use crate::report::StateHash;
@@ -8,29 +8,35 @@ use pliant::rig::{Motion, Playback, Pose};
 use pliant::simd::Path;
 use pliant::zoo;
 
-pub(super) const NAME: &str = "volume";
+pub(super) const VOLUME: &str = "volume";
+pub(super) const METABALLS: &str = "metaballs";
 
 /// The character, and the clip and second at which both arms and legs are bent.
 const CHARACTER: &str = "armadillo";
 const CLIP: &str = "run";
 const SECONDS: f64 = 0.3;
 
-/// What a frame does beyond skinning: nothing, volume, volume with overlaps parted.
-const OUTPUTS: [(&str, &str, bool); 3] =
-    [("lbs frame", "lbs", false), ("volume", NAME, false), ("volume+overlap", NAME, true)];
+/// What a frame does beyond skinning: nothing, the method's own, and that with overlaps parted.
+fn outputs(method: &str) -> [(&'static str, &str, bool); 3] {
+    let [alone, parted] = match method {
+        VOLUME => ["volume", "volume+overlap"],
+        _ => ["metaballs", "metaballs+overlap"],
+    };
+    [("lbs frame", "lbs", false), (alone, method, false), (parted, method, true)]
+}
 
 impl Bench<'_> {
     /// Frames of one pose, best of many: positions and normals, from skin matrices on.
-    pub(super) fn volume(&mut self, vertices: usize) -> Result<()> {
+    pub(super) fn frames(&mut self, name: &'static str, vertices: usize) -> Result<()> {
         let count = vertices.clamp(zoo::MIN_VERTICES, zoo::MAX_VERTICES);
         let character = zoo::character(CHARACTER, Some(count))?;
         let clip = character.clips().iter().find(|c| c.name() == CLIP);
         let motion = Playback::once(&character, clip);
         let mut pose = Pose::default();
         motion.pose(SECONDS, &mut pose);
-        for (output, method, overlap) in OUTPUTS {
+        for (output, method, overlap) in outputs(name) {
             let settings = Settings { overlap: Some(overlap), ..Settings::default() };
-            let work = Work { method: NAME, output, vertices: count, tets: None, iterations: None };
+            let work = Work { method: name, output, vertices: count, tets: None, iterations: None };
             self.measure(&work, |path: Path| {
                 let setup = Setup { path, settings: &settings, tets: None, progress: &mut |_| true };
                 let deformer = method::prepare(method, &character, setup).map_err(|e| anyhow!("{e}"))?;
