@@ -1,0 +1,201 @@
+//! What balls make of the skin: limbs keep their sections, their volume and their straight parts, and folds part.
+
+mod volume_common;
+
+use pliant::asset::Character;
+use pliant::glam::{DAffine3, DQuat, DVec3, Vec3};
+use pliant::method::{BallWeights, Settings, Shape};
+use pliant::rig::{Motion, Playback, Pose};
+use pliant::simd::Path;
+use volume_common::{farthest, joint, judge, prepare, sample, skin, turned, with_overlap};
+
+const NAME: &str = "metaballs";
+
+fn clip<'c>(character: &'c Character, name: &str) -> Playback<'c> {
+    Playback::once(character, character.clips().iter().find(|c| c.name() == name))
+}
+
+fn pose_at(motion: &dyn Motion, seconds: f64) -> Pose {
+    let mut pose = Pose::default();
+    motion.pose(seconds, &mut pose);
+    pose
+}
+
+fn with_weights(weights: BallWeights, overlap: bool) -> Settings {
+    let mut settings = with_overlap(overlap);
+    settings.metaballs.weights = weights;
+    settings
+}
+
+#[test]
+fn rest_is_rest_and_a_rigid_motion_is_rigid() {
+    for name in ["human", "hand", "octopus"] {
+        let character = sample(name, Some(3000));
+        let rest = Pose::rest(&character);
+        let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -0.5).normalize(), 1.9);
+        let rigid = DAffine3::from_rotation_translation(turn, DVec3::new(0.4, -1.0, 2.0));
+        let moved = Pose {
+            world_from_joint: rest.world_from_joint.iter().map(|m| rigid * *m).collect(),
+            morph_weights: rest.morph_weights.clone(),
+        };
+        let positions = character.rest_positions();
+        let carried = |p: &Vec3| rigid.transform_point3(p.as_dvec3()).as_vec3();
+        let carried: Vec<Vec3> = positions.iter().map(carried).collect();
+        for weights in [BallWeights::File, BallWeights::Inside] {
+            let deformer = prepare(NAME, &character, &with_weights(weights, true), Path::best());
+            let mut instance = deformer.instance();
+            let mut shape = Shape::rest(&character);
+            for (pose, wanted) in [(&rest, &positions), (&moved, &carried)] {
+                instance.step(pose, 0.0, &mut shape, &mut |_| {});
+                let off = farthest(&shape.positions, wanted) / character.diagonal();
+                assert!(off < 2e-6, "{name} {weights:?}: {off}");
+            }
+            for (normal, rest) in shape.normals.iter().zip(character.surface().normals()) {
+                let wanted = (turn * rest.as_dvec3()).as_vec3();
+                assert!(normal.distance(wanted) < 2e-3, "{name}: {normal} {wanted}");
+            }
+        }
+    }
+}
+
+#[test]
+fn half_a_turn_of_twist_does_not_wring_the_limb() {
+    for name in ["cylinder", "arm", "leg"] {
+        let character = sample(name, None);
+        let motion = clip(&character, "twist");
+        for weights in [BallWeights::File, BallWeights::Inside] {
+            let deformer = prepare(NAME, &character, &with_weights(weights, false), Path::best());
+            let mut instance = deformer.instance();
+            let mut shape = Shape::rest(&character);
+            for seconds in [0.75, 1.2, 1.5] {
+                instance.step(&motion, seconds, &mut shape, &mut |_| {});
+                let measures = judge(&character, false).frame(&pose_at(&motion, seconds), &shape.positions);
+                let smallest = measures.sections.iter().map(|s| s.min).fold(f64::INFINITY, f64::min);
+                assert!(smallest > 0.9, "{name} {weights:?} at {seconds} s: {smallest}");
+            }
+        }
+    }
+}
+
+/// At 150 degrees, and on the way; linear blending loses a joint's section, balls do not.
+#[test]
+fn a_bend_keeps_volume_and_section() {
+    for name in ["cylinder", "arm", "leg"] {
+        let character = sample(name, None);
+        let motion = clip(&character, "bend");
+        for weights in [BallWeights::File, BallWeights::Inside] {
+            let deformer = prepare(NAME, &character, &with_weights(weights, false), Path::best());
+            let mut instance = deformer.instance();
+            let mut shape = Shape::rest(&character);
+            for seconds in [0.3, 0.6, 0.9, 1.2, 1.5] {
+                instance.step(&motion, seconds, &mut shape, &mut |_| {});
+                let measures = judge(&character, false).frame(&pose_at(&motion, seconds), &shape.positions);
+                let off = measures.volume_error_percent.expect("a closed skin");
+                assert!(off < 3.0, "{name} {weights:?} at {seconds} s: {off} %");
+                let smallest = measures.sections.iter().map(|s| s.min).fold(f64::INFINITY, f64::min);
+                assert!(smallest > 0.9, "{name} {weights:?} at {seconds} s: {smallest}");
+            }
+        }
+    }
+}
+
+/// Farther than two radii from any joint that bends, edges keep their lengths.
+#[test]
+fn limbs_are_rigid_away_from_joints() {
+    for (name, seconds) in [("cylinder", 1.5), ("arm", 1.5), ("leg", 1.5)] {
+        let character = sample(name, None);
+        let rest = character.rest_positions();
+        let bones = character.skeleton().bones();
+        let joints: Vec<DVec3> = bones.iter().flat_map(|b| [b.start, b.end]).collect();
+        let radius_at = |p: DVec3| bones.iter().map(|b| b.distance(p)).fold(f64::INFINITY, f64::min);
+        let far = |p: Vec3| {
+            let p = p.as_dvec3();
+            joints.iter().all(|j| j.distance(p) > 2.0 * radius_at(p) + radius_at(p))
+        };
+        for (clip_name, weights) in [("bend", BallWeights::Inside), ("twist", BallWeights::Inside)] {
+            let motion = clip(&character, clip_name);
+            let deformer = prepare(NAME, &character, &with_weights(weights, false), Path::best());
+            let mut shape = Shape::rest(&character);
+            deformer.instance().step(&motion, seconds, &mut shape, &mut |_| {});
+            let (mut most, mut count) = (0f32, 0);
+            for t in character.surface().triangles() {
+                for [a, b] in [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]].map(|e| e.map(|v| v as usize)) {
+                    if far(rest[a]) && far(rest[b]) {
+                        let ratio = shape.positions[a].distance(shape.positions[b]) / rest[a].distance(rest[b]);
+                        (most, count) = (most.max((ratio - 1.0).abs()), count + 1);
+                    }
+                }
+            }
+            assert!(count > 50, "{name}: {count} edges are far from joints");
+            assert!(most < 0.01, "{name} {clip_name}: {most}");
+        }
+    }
+}
+
+/// Elbow, knee and fist: bones that share a joint do not cross once overlaps are parted.
+#[test]
+fn folds_are_parted() {
+    for (name, least) in [("arm", 100), ("leg", 100), ("hand", 10)] {
+        let character = sample(name, None);
+        let motion = clip(&character, "bend");
+        let pose = pose_at(&motion, 2.0);
+        let crossings = |overlap: bool| {
+            let (shape, health) = skin(NAME, &character, &with_overlap(overlap), &pose);
+            assert_eq!(health.parted.is_some(), overlap);
+            let found = judge(&character, true).frame(&pose, &shape.positions).self_intersections.unwrap();
+            found.adjacent
+        };
+        let (before, after) = (crossings(false), crossings(true));
+        assert!(before > least, "{name}: {before}");
+        assert!(50 * after <= before.max(100), "{name}: {before} -> {after}");
+    }
+}
+
+/// Half a degree at a time no vertex changes its speed by more than a fiftieth of the limb's radius.
+#[test]
+fn nothing_pops() {
+    for (name, joint_name) in [("cylinder", "Upper"), ("arm", "LowerArm"), ("leg", "LowerLeg")] {
+        let character = sample(name, Some(3000));
+        let at = character.skeleton().rest_position(joint(&character, joint_name) as u32);
+        let rest = character.rest_positions();
+        // The limb's radius: the mean distance of the skin nearest to the joint.
+        let mut near: Vec<f64> = rest.iter().map(|p| p.as_dvec3().distance(at)).collect();
+        near.sort_by(f64::total_cmp);
+        let radius = near[..40].iter().sum::<f64>() / 40.0;
+        let motion = clip(&character, "bend");
+        let deformer = prepare(NAME, &character, &with_overlap(true), Path::best());
+        let mut instance = deformer.instance();
+        let mut frames: Vec<Vec<Vec3>> = Vec::new();
+        let mut most = 0f64;
+        for step in 0..=300 {
+            let mut shape = Shape::rest(&character);
+            instance.step(&motion, f64::from(step) * 0.005, &mut shape, &mut |_| {});
+            frames.push(shape.positions);
+            if let [a, b, c] = &frames[frames.len().saturating_sub(3)..] {
+                for v in 0..a.len() {
+                    let change = (c[v] - b[v]) - (b[v] - a[v]);
+                    most = most.max(f64::from(change.length()) / radius);
+                }
+            }
+        }
+        println!("{name}: {most:.4} radii in half a degree");
+        assert!(most < 0.02, "{name}: {most}");
+    }
+}
+
+/// What one elbow does, the other arm does not feel.
+#[test]
+fn joints_are_local() {
+    let character = sample("human", Some(4000));
+    let elbow = joint(&character, "LeftLowerArm");
+    let pose = turned(&character, &[(elbow, DVec3::Z, 70.0)]);
+    let (shape, _) = skin(NAME, &character, &with_overlap(true), &pose);
+    let rest = character.rest_positions();
+    let side = character.skeleton().rest_position(elbow as u32).x.signum() as f32;
+    let mut moved = 0f32;
+    for (now, rest) in shape.positions.iter().zip(&rest).filter(|(_, rest)| rest.x * side < -0.01) {
+        moved = moved.max(now.distance(*rest));
+    }
+    assert!(f64::from(moved) < 1e-6 * character.diagonal(), "{moved}");
+    assert!(farthest(&shape.positions, &rest) > 0.05 * character.diagonal());
+}
