@@ -4,11 +4,12 @@
 //! All limbs are looked at in the same place before any is moved: pairs cost nothing where balls around a few points
 //! each, in the pose, do not come near the other's bone.
 
+use super::kernel::{BesideKernel, Bone, ROW as CLUSTER};
 use super::{Overlap, OverlapState};
 use crate::asset::Character;
 use crate::parallel;
 use crate::skin::mesh::{Mesh, smooth};
-use crate::skin::volume::Contact;
+use crate::skin::volume::Hold;
 use glam::{DAffine3, DMat3, DVec3, Mat3, Vec3};
 use std::ops::Range;
 
@@ -30,8 +31,6 @@ const EDGE: f32 = 0.1;
 const STEPS: usize = 3;
 /// Flesh that is moved by this, over the same, is held where it is for the volume's sake.
 const HELD: f32 = 0.1;
-/// Points that are looked at, or passed over, together: as many as an u32 has bits.
-const CLUSTER: usize = 32;
 /// Clusters that are looked at side by side before what they found is taken in.
 const BATCH: usize = 256;
 /// Clusters a task, and balls.
@@ -56,6 +55,8 @@ struct Limb {
     /// The largest radius, and that between each station and the next.
     most: f32,
     most_along: [f32; ALONG - 1],
+    /// One over the length of the bone.
+    per_length: f32,
     mean_along: [f32; ALONG],
     points: Vec<Flesh>,
     /// Of its points, in rows of [`CLUSTER`], among all limbs' clusters.
@@ -108,6 +109,8 @@ struct Posed {
     back: Mat3,
     back_by: Vec3,
     bone: [Vec3; 2],
+    /// From its start to its end, over the squared length.
+    along: Vec3,
     /// How much larger things are at rest, and in the pose.
     shrinks: f32,
     grows: f32,
@@ -123,7 +126,7 @@ pub(super) struct LimbState {
     near: Vec<Near>,
     /// The same by the limb whose clusters they are.
     near_of: Vec<Vec<Near>>,
-    pub(super) contacts: Vec<Contact>,
+    pub(super) holds: Vec<Hold>,
     found: Vec<Found>,
 }
 
@@ -142,29 +145,30 @@ impl Limb {
     }
 
     /// Which points of a cluster are near enough to the bone to be in its flesh.
-    fn reached(&self, posed: &Posed, vertices: &[u32; CLUSTER], positions: &[Vec3]) -> u32 {
-        let mut places = [[0f32; CLUSTER]; 3];
-        for (lane, &vertex) in vertices.iter().enumerate() {
-            let at = positions[vertex as usize];
-            (places[0][lane], places[1][lane], places[2][lane]) = (at.x, at.y, at.z);
-        }
-        let [x_axis, y_axis, z_axis] = [posed.back.x_axis, posed.back.y_axis, posed.back.z_axis];
-        let (by, start, along, way) = (posed.back_by, self.start, self.along, self.end - self.start);
-        let (mut rows, mut squares) = ([0f32; CLUSTER], [0f32; CLUSTER]);
-        for lane in 0..CLUSTER {
-            let [x, y, z] = [places[0][lane], places[1][lane], places[2][lane]];
-            let u = x_axis.x * x + y_axis.x * y + z_axis.x * z + by.x - start.x;
-            let v = x_axis.y * x + y_axis.y * y + z_axis.y * z + by.y - start.y;
-            let w = x_axis.z * x + y_axis.z * y + z_axis.z * z + by.z - start.z;
-            let t = (u * along.x + v * along.y + w * along.z).clamp(0.0, 1.0);
-            let (u, v, w) = (u - way.x * t, v - way.y * t, w - way.z * t);
-            rows[lane] = t * (ALONG - 1) as f32;
-            squares[lane] = u * u + v * v + w * w;
-        }
+    fn reached(
+        &self,
+        beside: BesideKernel,
+        posed: &Posed,
+        vertices: &[u32; CLUSTER],
+        positions: &[Vec3],
+    ) -> u32 {
+        let bone = Bone {
+            back: posed.back,
+            back_by: posed.back_by,
+            start: self.start,
+            way: self.end - self.start,
+            along: self.along,
+        };
+        let (mut along, mut squares) = ([0f32; CLUSTER], [0f32; CLUSTER]);
+        let reach = SLACK * self.most;
+        // SAFETY: the path was found available.
+        let mut left = unsafe { beside(&bone, reach * reach, vertices, positions, &mut along, &mut squares) };
         let mut near = 0;
-        for lane in 0..CLUSTER {
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
             // One row more: rounding here is not that of `ratio`.
-            let row = (rows[lane] as usize).min(ALONG - 2);
+            let row = ((along[lane] * (ALONG - 1) as f32) as usize).min(ALONG - 2);
             let reach = SLACK * self.most_along[row].max(self.most_along[(row + 1).min(ALONG - 2)]);
             near |= u32::from(squares[lane] <= reach * reach) << lane;
         }
@@ -207,8 +211,7 @@ impl Limb {
     /// The squared distance of a ball's center from the bone, and the largest radius of flesh beside the ball.
     fn most_beside(&self, center: Vec3, radius: f32) -> (f32, f32) {
         let (on, along) = self.on(center);
-        let length = self.end.distance(self.start);
-        let share = if length > 0.0 { radius / length } else { 1.0 };
+        let share = radius * self.per_length;
         let row = |along: f32| ((along.clamp(0.0, 1.0) * (ALONG - 1) as f32) as usize).min(ALONG - 2);
         let most =
             self.most_along[row(along - share)..=row(along + share)].iter().copied().fold(0.0, f32::max);
@@ -317,7 +320,7 @@ impl Limbs {
                 .map(|limb| Vec::with_capacity(clusters(&self.sides[limb.sides.clone()])))
                 .collect(),
             found: vec![Found::default(); BATCH.min(most)],
-            contacts: Vec::with_capacity(points),
+            holds: Vec::with_capacity(points),
         }
     }
 }
@@ -349,6 +352,7 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[
         radii: vec![0.0; ALONG * AROUND],
         most: 0.0,
         most_along: [0.0; ALONG - 1],
+        per_length: (end - start).length().recip() as f32,
         mean_along: [0.0; ALONG],
         points: Vec::with_capacity(points.len()),
         first_cluster: 0,
@@ -397,11 +401,15 @@ impl Posed {
     fn new(limb: &Limb, place: &DAffine3, balls: &[Ball]) -> Option<Self> {
         let back = place.inverse();
         let largest = |m: &DMat3| m.x_axis.length().max(m.y_axis.length()).max(m.z_axis.length()) as f32;
+        let bone = [limb.start, limb.end].map(|p| place.transform_point3(p.as_dvec3()).as_vec3());
+        let way = bone[1] - bone[0];
+        let square = way.length_squared();
         let mut posed = Self {
             place: place.matrix3.as_mat3(),
             back: back.matrix3.as_mat3(),
             back_by: back.translation.as_vec3(),
-            bone: [limb.start, limb.end].map(|p| place.transform_point3(p.as_dvec3()).as_vec3()),
+            bone,
+            along: if square > 0.0 { way / square } else { Vec3::ZERO },
             shrinks: largest(&back.matrix3),
             grows: largest(&place.matrix3),
             reach: 0.0,
@@ -418,10 +426,7 @@ impl Posed {
 
     fn on(&self, at: Vec3) -> Vec3 {
         let [start, end] = self.bone;
-        let way = end - start;
-        let square = way.length_squared();
-        let along = if square > 0.0 { ((at - start).dot(way) / square).clamp(0.0, 1.0) } else { 0.0 };
-        start + way * along
+        start + (end - start) * (at - start).dot(self.along).clamp(0.0, 1.0)
     }
 
     /// Whether a ball comes near flesh of this limb.
@@ -448,7 +453,7 @@ impl Overlap {
             let place: &[Vec3] = positions;
             parallel::for_each_chunk_mut(&mut found[..near.len()], TASK, |task, found| {
                 for (found, &(side, cluster)) in found.iter_mut().zip(&near[task * TASK..]) {
-                    known.look_at(&self.mesh, &sides[side as usize], cluster, posed, place, found);
+                    known.look_at(self, &sides[side as usize], cluster, posed, place, found);
                 }
             });
             for (k, &(side, (cluster, _))) in near.iter().enumerate() {
@@ -465,7 +470,7 @@ impl Overlap {
         for &point in &state.moving {
             let hold = state.moved[point as usize].length() / (HELD * known.radii[point as usize]);
             let vertex = self.mesh.vertex_of_point[point as usize];
-            state.limbs.contacts.push(Contact { vertex, give: 0.0, hold: hold.min(1.0) });
+            state.limbs.holds.push(Hold { vertex, share: hold.min(1.0) });
         }
         state.apply(&self.mesh, positions);
     }
@@ -494,7 +499,7 @@ impl Limbs {
 
     /// Which clusters are to be looked at.
     fn find_near(&self, state: &mut LimbState) {
-        let LimbState { posed, balls, near_of, near, contacts, .. } = state;
+        let LimbState { posed, balls, near_of, near, holds, .. } = state;
         let (posed, balls) = (&*posed, &*balls);
         parallel::for_each_chunk_mut(near_of, 1, |own, near| {
             let near = &mut near[0];
@@ -516,13 +521,13 @@ impl Limbs {
         });
         near.clear();
         near_of.iter().for_each(|own| near.extend(own));
-        contacts.clear();
+        holds.clear();
     }
 
     /// How flesh of a cluster is to be moved.
     fn look_at(
         &self,
-        mesh: &Mesh,
+        Overlap { mesh, kernels, .. }: &Overlap,
         side: &Side,
         (cluster, apart): (u32, u32),
         posed: &[Option<Posed>],
@@ -537,7 +542,7 @@ impl Limbs {
         };
         let points = &own.points[cluster as usize * CLUSTER..];
         let vertices = &self.clusters[(own.first_cluster + cluster) as usize];
-        let mut left = apart & other.reached(posed, vertices, positions);
+        let mut left = apart & other.reached(kernels.beside, posed, vertices, positions);
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;

@@ -1,0 +1,152 @@
+//! What is asked of many points: rows of them side by side, in plain loops that compilers make wide.
+//!
+//! There is one code for all paths, compiled once for what every machine has and once for wider registers: each operation is
+//! rounded on its own in both, so they give the same bits. No closures in here: they would not have the instructions.
+
+use crate::simd::Path;
+use glam::{Mat3, Vec3};
+
+/// Points a row: as many as an u32 has bits.
+pub(super) const ROW: usize = 32;
+
+/// A plane, for points near it on the inner side of a bend.
+pub(super) struct Scan {
+    pub joint: Vec3,
+    pub normal: Vec3,
+    pub inwards: Vec3,
+    /// How far on their own side they may be.
+    pub limit: f32,
+}
+
+/// A bone in the place of its rest.
+pub(super) struct Bone {
+    /// To rest.
+    pub back: Mat3,
+    pub back_by: Vec3,
+    pub start: Vec3,
+    pub way: Vec3,
+    /// The way over its squared length.
+    pub along: Vec3,
+}
+
+/// How high above the plane points are, and how far inwards; which are near it.
+pub(super) type ScanKernel =
+    unsafe fn(&Scan, &[u32; ROW], &[f32; ROW], &[Vec3], &mut [f32; ROW], &mut [f32; ROW]) -> u32;
+/// How far along the bone points are, from 0 to 1, and their squared distances; which are no farther than that.
+pub(super) type BesideKernel =
+    unsafe fn(&Bone, f32, &[u32; ROW], &[Vec3], &mut [f32; ROW], &mut [f32; ROW]) -> u32;
+
+#[derive(Clone, Copy)]
+pub(super) struct Kernels {
+    pub scan: ScanKernel,
+    pub beside: BesideKernel,
+}
+
+/// The kernels of a path that the machine has.
+pub(super) fn kernels(path: Path) -> Kernels {
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx2 | Path::Avx512 => Kernels { scan: avx2::scan, beside: avx2::beside },
+        _ => Kernels { scan, beside },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::{Bone, ROW, Scan};
+    use glam::Vec3;
+
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn scan(
+        job: &Scan,
+        vertices: &[u32; ROW],
+        signs: &[f32; ROW],
+        positions: &[Vec3],
+        heights: &mut [f32; ROW],
+        depths: &mut [f32; ROW],
+    ) -> u32 {
+        super::scan(job, vertices, signs, positions, heights, depths)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn beside(
+        bone: &Bone,
+        square: f32,
+        vertices: &[u32; ROW],
+        positions: &[Vec3],
+        along: &mut [f32; ROW],
+        squares: &mut [f32; ROW],
+    ) -> u32 {
+        super::beside(bone, square, vertices, positions, along, squares)
+    }
+}
+
+#[inline(always)]
+fn gather(vertices: &[u32; ROW], positions: &[Vec3]) -> [[f32; ROW]; 3] {
+    let mut places = [[0f32; ROW]; 3];
+    for lane in 0..ROW {
+        let at = positions[vertices[lane] as usize];
+        (places[0][lane], places[1][lane], places[2][lane]) = (at.x, at.y, at.z);
+    }
+    places
+}
+
+#[inline(always)]
+fn bits(yes: &[bool; ROW]) -> u32 {
+    let mut bits = 0;
+    for lane in 0..ROW {
+        bits |= u32::from(yes[lane]) << lane;
+    }
+    bits
+}
+
+#[inline(always)]
+fn scan(
+    job: &Scan,
+    vertices: &[u32; ROW],
+    signs: &[f32; ROW],
+    positions: &[Vec3],
+    heights: &mut [f32; ROW],
+    depths: &mut [f32; ROW],
+) -> u32 {
+    let [x, y, z] = gather(vertices, positions);
+    let Scan { joint, normal, inwards, limit } = *job;
+    let mut near = [false; ROW];
+    for lane in 0..ROW {
+        let (x, y, z) = (x[lane] - joint.x, y[lane] - joint.y, z[lane] - joint.z);
+        heights[lane] = x * normal.x + y * normal.y + z * normal.z;
+        depths[lane] = x * inwards.x + y * inwards.y + z * inwards.z;
+        near[lane] = (heights[lane] * signs[lane] < limit) & (depths[lane] > 0.0);
+    }
+    bits(&near)
+}
+
+#[inline(always)]
+fn beside(
+    bone: &Bone,
+    square: f32,
+    vertices: &[u32; ROW],
+    positions: &[Vec3],
+    along: &mut [f32; ROW],
+    squares: &mut [f32; ROW],
+) -> u32 {
+    let [x, y, z] = gather(vertices, positions);
+    let (a, b, c) = (bone.back.x_axis, bone.back.y_axis, bone.back.z_axis);
+    let (by, start, way, rate) = (bone.back_by, bone.start, bone.way, bone.along);
+    let mut near = [false; ROW];
+    for lane in 0..ROW {
+        let (x, y, z) = (x[lane], y[lane], z[lane]);
+        let u = a.x * x + b.x * y + c.x * z + by.x - start.x;
+        let v = a.y * x + b.y * y + c.y * z + by.y - start.y;
+        let w = a.z * x + b.z * y + c.z * z + by.z - start.z;
+        let t = u * rate.x + v * rate.y + w * rate.z;
+        let t = if t > 0.0 { t } else { 0.0 };
+        let t = if t < 1.0 { t } else { 1.0 };
+        let (u, v, w) = (u - way.x * t, v - way.y * t, w - way.z * t);
+        along[lane] = t;
+        squares[lane] = u * u + v * v + w * w;
+        // False, too, where a place is not a number.
+        near[lane] = squares[lane] <= square;
+    }
+    bits(&near)
+}
