@@ -29,6 +29,21 @@ pub(super) struct Bone {
     pub along: Vec3,
 }
 
+/// Balls around as many clusters of points.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Balls {
+    pub centers: [[f32; ROW]; 3],
+    pub radii: [f32; ROW],
+}
+
+impl Balls {
+    pub(super) const NONE: Self = Self { centers: [[0.0; ROW]; 3], radii: [0.0; ROW] };
+
+    pub(super) fn get(&self, lane: usize) -> (Vec3, f32) {
+        (Vec3::from(self.centers.map(|numbers| numbers[lane])), self.radii[lane])
+    }
+}
+
 /// How high above the plane points are, and how far inwards; which are near it.
 pub(super) type ScanKernel =
     unsafe fn(&Scan, &[u32; ROW], &[f32; ROW], &[Vec3], &mut [f32; ROW], &mut [f32; ROW]) -> u32;
@@ -36,24 +51,28 @@ pub(super) type ScanKernel =
 pub(super) type BesideKernel =
     unsafe fn(&Bone, f32, &[u32; ROW], &[Vec3], &mut [f32; ROW], &mut [f32; ROW]) -> u32;
 
+/// The same for the centers of balls, which may be farther by their radii times a factor.
+pub(super) type MeetKernel = unsafe fn(&Bone, [f32; 2], &Balls, &mut [f32; ROW], &mut [f32; ROW]) -> u32;
+
 #[derive(Clone, Copy)]
 pub(super) struct Kernels {
     pub scan: ScanKernel,
     pub beside: BesideKernel,
+    pub meet: MeetKernel,
 }
 
 /// The kernels of a path that the machine has.
 pub(super) fn kernels(path: Path) -> Kernels {
     match path {
         #[cfg(target_arch = "x86_64")]
-        Path::Avx2 | Path::Avx512 => Kernels { scan: avx2::scan, beside: avx2::beside },
-        _ => Kernels { scan, beside },
+        Path::Avx2 | Path::Avx512 => Kernels { scan: avx2::scan, beside: avx2::beside, meet: avx2::meet },
+        _ => Kernels { scan, beside, meet },
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Bone, ROW, Scan};
+    use super::{Balls, Bone, ROW, Scan};
     use glam::Vec3;
 
     #[target_feature(enable = "avx2")]
@@ -78,6 +97,17 @@ mod avx2 {
         squares: &mut [f32; ROW],
     ) -> u32 {
         super::beside(bone, square, vertices, positions, along, squares)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn meet(
+        bone: &Bone,
+        reach: [f32; 2],
+        balls: &Balls,
+        along: &mut [f32; ROW],
+        squares: &mut [f32; ROW],
+    ) -> u32 {
+        super::meet(bone, reach, balls, along, squares)
     }
 }
 
@@ -130,12 +160,39 @@ fn beside(
     along: &mut [f32; ROW],
     squares: &mut [f32; ROW],
 ) -> u32 {
-    let [x, y, z] = gather(vertices, positions);
-    let (a, b, c) = (bone.back.x_axis, bone.back.y_axis, bone.back.z_axis);
-    let (by, start, way, rate) = (bone.back_by, bone.start, bone.way, bone.along);
+    measure(bone, &gather(vertices, positions), along, squares);
     let mut near = [false; ROW];
     for lane in 0..ROW {
-        let (x, y, z) = (x[lane], y[lane], z[lane]);
+        // False, too, where a place is not a number.
+        near[lane] = squares[lane] <= square;
+    }
+    bits(&near)
+}
+
+#[inline(always)]
+fn meet(
+    bone: &Bone,
+    [most, factor]: [f32; 2],
+    balls: &Balls,
+    along: &mut [f32; ROW],
+    squares: &mut [f32; ROW],
+) -> u32 {
+    measure(bone, &balls.centers, along, squares);
+    let mut near = [false; ROW];
+    for lane in 0..ROW {
+        let reach = most + balls.radii[lane] * factor;
+        near[lane] = squares[lane] < reach * reach;
+    }
+    bits(&near)
+}
+
+/// How far along a bone places are, and how far from it, squared.
+#[inline(always)]
+fn measure(bone: &Bone, places: &[[f32; ROW]; 3], along: &mut [f32; ROW], squares: &mut [f32; ROW]) {
+    let (a, b, c) = (bone.back.x_axis, bone.back.y_axis, bone.back.z_axis);
+    let (by, start, way, rate) = (bone.back_by, bone.start, bone.way, bone.along);
+    for lane in 0..ROW {
+        let (x, y, z) = (places[0][lane], places[1][lane], places[2][lane]);
         let u = a.x * x + b.x * y + c.x * z + by.x - start.x;
         let v = a.y * x + b.y * y + c.y * z + by.y - start.y;
         let w = a.z * x + b.z * y + c.z * z + by.z - start.z;
@@ -145,8 +202,5 @@ fn beside(
         let (u, v, w) = (u - way.x * t, v - way.y * t, w - way.z * t);
         along[lane] = t;
         squares[lane] = u * u + v * v + w * w;
-        // False, too, where a place is not a number.
-        near[lane] = squares[lane] <= square;
     }
-    bits(&near)
 }

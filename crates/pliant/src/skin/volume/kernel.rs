@@ -69,6 +69,8 @@ pub(super) struct StepJob<'a> {
 pub(super) struct WeighJob<'a> {
     /// For each batch the first of its rows of sixteen in `slots` and `shares`.
     pub starts: &'a [u32],
+    /// Per row of sixteen, whether it is of one slot.
+    pub same: &'a [bool],
     /// As offsets in the matrices' numbers.
     pub slots: &'a [u32],
     pub shares: &'a [f32],
@@ -203,6 +205,17 @@ unsafe fn number<V: Lanes>(row: *const f32, offsets: *const u32, [x, y, z]: [V; 
     }
 }
 
+/// A row of one matrix, times points.
+#[inline(always)]
+unsafe fn same_number<V: Lanes>(row: *const f32, [x, y, z]: [V; 3]) -> V {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        let (a, b) = (V::splat(row.read()), V::splat(row.add(1).read()));
+        let (c, d) = (V::splat(row.add(2).read()), V::splat(row.add(3).read()));
+        a.mul(x).add(b.mul(y)).add(c.mul(z)).add(d)
+    }
+}
+
 /// Points go the rest of their way, and moves become how normals turn: the unit vectors of areas there, less those of the
 /// skinned skin. Nothing where either has no length. Areas change evenly along the way, up to the square of how moves differ
 /// from point to point times how far the guess was off.
@@ -312,11 +325,20 @@ pub(super) unsafe fn weigh<V: Lanes>(job: &WeighJob<'_>, batch: usize, weights: 
             let mut apart = zero;
             for r in job.starts[batch] as usize..job.starts[batch + 1] as usize {
                 let slots = job.slots.as_ptr().add(r * BATCH + first);
-                let place = [
-                    number(matrices, slots, [x, y, z]),
-                    number(matrices.add(4), slots, [x, y, z]),
-                    number(matrices.add(8), slots, [x, y, z]),
-                ];
+                let place = if job.same[r] {
+                    let matrix = matrices.add(slots.read() as usize);
+                    [
+                        same_number(matrix, [x, y, z]),
+                        same_number(matrix.add(4), [x, y, z]),
+                        same_number(matrix.add(8), [x, y, z]),
+                    ]
+                } else {
+                    [
+                        number(matrices, slots, [x, y, z]),
+                        number(matrices.add(4), slots, [x, y, z]),
+                        number(matrices.add(8), slots, [x, y, z]),
+                    ]
+                };
                 let off = sub(place, [u, v, w]);
                 let share = V::load(job.shares.as_ptr().add(r * BATCH + first));
                 apart = apart.add(share.mul(dot(off, off).sqrt()));

@@ -122,7 +122,10 @@ impl Pack {
             pack.origins.push(pack.point_of_place.len() as u32);
             for moving in [true, false] {
                 let mut kind: Vec<&Star> = stars.iter().filter(|s| s.moving == moving).collect();
-                kind.chunks_mut(WINDOW).for_each(|w| w.sort_by_key(|s| s.ring.len()));
+                // By bones as well, so that those of a batch are mostly the same.
+                let slots = |star: &Star, k: usize| mesh.weights(star.point as usize).get(k).map(|w| w.0);
+                let key = |star: &&Star| (star.ring.len(), slots(star, 0), slots(star, 1));
+                kind.chunks_mut(WINDOW).for_each(|window| window.sort_by_key(key));
                 for batch in kind.chunks(BATCH) {
                     for lane in 0..BATCH {
                         let star = batch.get(lane);
