@@ -4,7 +4,7 @@
 //! two bones are as the limbs' radii. What lies inside the bend and on the wrong side is put back to its own, with a small
 //! gap, evened out over the skin and put back again, a few times.
 
-use super::kernel::{ROW, Scan, ScanKernel};
+use super::kernel::{Members, ROW, Scan, ScanKernel, Scanned};
 use super::{Overlap, OverlapState};
 use crate::asset::{Bone, Character};
 use crate::body::topology::Lists;
@@ -64,11 +64,9 @@ pub(super) struct Hinge {
     rows: Vec<Row>,
 }
 
-/// [`ROW`] members, the last one again where there are fewer.
+/// [`ROW`] members.
 struct Row {
-    vertices: [u32; ROW],
-    /// One for the child's, minus one for the parent's.
-    signs: [f32; ROW],
+    members: Members,
     /// How far along its bone the nearest is, and how far from it the farthest, in radii.
     along: f32,
     off: f32,
@@ -355,12 +353,13 @@ impl Hinge {
         let radius = 0.5 * (self.radii[0] + self.radii[1]);
         let row = |members: &[Member]| {
             let of = |k: usize| &members[k.min(members.len() - 1)];
-            let mut row = Row {
+            let all = Members {
                 vertices: std::array::from_fn(|k| of(k).vertex),
-                signs: std::array::from_fn(|k| if of(k).side > 0.0 { 1.0 } else { -1.0 }),
-                along: f32::INFINITY,
-                off: 0.0,
+                sides: std::array::from_fn(|k| of(k).side),
+                fades: std::array::from_fn(|k| members.get(k).map_or(0.0, |m| m.fade)),
+                froms: std::array::from_fn(|k| of(k).from),
             };
+            let mut row = Row { members: all, along: f32::INFINITY, off: 0.0 };
             for member in members {
                 let off = mesh.points[member.point as usize] - self.joint;
                 let along = off.dot(self.ways[usize::from(member.side > 0.0)]);
@@ -416,40 +415,33 @@ impl Hinge {
         let radius = fold.radius;
         // Flesh as thick as any that hangs on the bones passes the plane no farther out than this.
         let reach = BESIDE * (1.0 + fold.contact * fold.contact).sqrt() + 1.0;
-        let members = &self.members[..self.members.partition_point(|m| m.from < reach)];
         // Weights are seldom painted along the plane: it goes where the skin is of both bones alike.
-        let (mut shift, mut all) = (0.0, FEW);
-        let job =
-            Scan { joint: fold.joint, normal: fold.normal, inwards: fold.inwards, limit: NEAR * radius };
-        let (mut heights, mut depths) = ([0f32; ROW], [0f32; ROW]);
-        for ((members, row), first) in members.chunks(ROW).zip(&self.rows).zip((0..).step_by(ROW)) {
+        let Fold { joint, normal, inwards, .. } = *fold;
+        let job = Scan { joint, normal, inwards, limit: NEAR * radius, inner: INNER * radius, reach };
+        let zeros = [0f32; ROW];
+        let mut found = Scanned { heights: zeros, shares: zeros, says: zeros, said: zeros };
+        for (row, first) in self.rows.iter().zip((0..).step_by(ROW)) {
+            if self.members[first].from >= reach {
+                break;
+            }
             if !row.passes(fold) {
                 continue;
             }
             // SAFETY: the path was found available.
-            let found =
-                unsafe { scan(&job, &row.vertices, &row.signs, positions, &mut heights, &mut depths) };
-            let mut left = found & (u32::MAX >> (ROW - members.len()));
+            let mut left = unsafe { scan(&job, &row.members, positions, &mut found) };
             while left != 0 {
                 let lane = left.trailing_zeros() as usize;
                 left &= left - 1;
-                let inside = smooth(depths[lane] / (INNER * radius));
-                if inside > 0.0 {
-                    let (member, height) = (&members[lane], heights[lane]);
-                    let share = inside * member.fade * smooth(reach - member.from);
-                    let blended = 1.0 - member.side.abs();
-                    let level = smooth(1.0 - height.abs() / (NEAR * radius));
-                    let says = blended * blended * level * share;
-                    (shift, all) = (shift + says * height, all + says);
-                    near.push(Near { index: first + lane as u32, own: height, share, parted: STAYS });
-                }
+                let (index, share) = ((first + lane) as u32, found.shares[lane]);
+                near.push(Near { index, own: found.heights[lane], share, parted: STAYS });
             }
         }
+        let (shift, all) = (found.said.iter().sum::<f32>(), FEW + found.says.iter().sum::<f32>());
         let most = SHIFT * radius;
         let shift = (shift / all).clamp(-most, most);
         let mut past = 0f32;
         for near in near.iter_mut() {
-            let member = &members[near.index as usize];
+            let member = &self.members[near.index as usize];
             let height = near.own - shift;
             near.own = if member.side > 0.0 { height } else { -height };
             past = past.max(-near.own * near.share * member.sureness());
@@ -461,16 +453,17 @@ impl Hinge {
             self.part(positions, state);
         }
         let Folded { fold, near, parted, moved, holds, .. } = state;
+        let per_contact = 1.0 / (CONTACT * radius);
         // The inside of a bend is held even where nothing has met yet: it would be pushed through itself.
         for near in near.iter() {
             let by = match parted.get(near.parted as usize) {
                 Some(part) => moved[near.parted as usize].dot(part.own_way),
                 None => 0.0,
             };
-            let from_plane = (near.own + by) / (CONTACT * radius);
+            let from_plane = (near.own + by) * per_contact;
             let hold = fold.bent * near.share * smooth(1.0 - from_plane);
             if hold > 0.0 {
-                holds.push(Hold { vertex: members[near.index as usize].vertex, share: hold });
+                holds.push(Hold { vertex: self.vertices[near.index as usize], share: hold });
             }
         }
     }

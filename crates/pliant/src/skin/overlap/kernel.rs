@@ -16,6 +16,32 @@ pub(super) struct Scan {
     pub inwards: Vec3,
     /// How far on their own side they may be.
     pub limit: f32,
+    /// How far inwards they count wholly.
+    pub inner: f32,
+    /// How far from the joint they count at all.
+    pub reach: f32,
+}
+
+/// Members of a hinge.
+pub(super) struct Members {
+    pub vertices: [u32; ROW],
+    /// `2 W - 1`: from -1 for the parent's alone to 1 for the child's.
+    pub sides: [f32; ROW],
+    /// None where there is no member.
+    pub fades: [f32; ROW],
+    /// Radii from the joint.
+    pub froms: [f32; ROW],
+}
+
+/// What a scan finds. Sums go on from row to row, each lane's on its own.
+pub(super) struct Scanned {
+    /// How high above the plane points are, towards the child's side.
+    pub heights: [f32; ROW],
+    /// How much of what is done to them is, for where they lie.
+    pub shares: [f32; ROW],
+    /// How much each has its say where the plane goes, and that times the height.
+    pub says: [f32; ROW],
+    pub said: [f32; ROW],
 }
 
 /// A bone in the place of its rest.
@@ -44,9 +70,8 @@ impl Balls {
     }
 }
 
-/// How high above the plane points are, and how far inwards; which are near it.
-pub(super) type ScanKernel =
-    unsafe fn(&Scan, &[u32; ROW], &[f32; ROW], &[Vec3], &mut [f32; ROW], &mut [f32; ROW]) -> u32;
+/// Which members are near a plane.
+pub(super) type ScanKernel = unsafe fn(&Scan, &Members, &[Vec3], &mut Scanned) -> u32;
 /// How far along the bone points are, from 0 to 1, and their squared distances; which are no farther than that.
 pub(super) type BesideKernel =
     unsafe fn(&Bone, f32, &[u32; ROW], &[Vec3], &mut [f32; ROW], &mut [f32; ROW]) -> u32;
@@ -72,19 +97,12 @@ pub(super) fn kernels(path: Path) -> Kernels {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Balls, Bone, ROW, Scan};
+    use super::{Balls, Bone, Members, ROW, Scan, Scanned};
     use glam::Vec3;
 
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn scan(
-        job: &Scan,
-        vertices: &[u32; ROW],
-        signs: &[f32; ROW],
-        positions: &[Vec3],
-        heights: &mut [f32; ROW],
-        depths: &mut [f32; ROW],
-    ) -> u32 {
-        super::scan(job, vertices, signs, positions, heights, depths)
+    pub(super) unsafe fn scan(job: &Scan, members: &Members, positions: &[Vec3], found: &mut Scanned) -> u32 {
+        super::scan(job, members, positions, found)
     }
 
     #[target_feature(enable = "avx2")]
@@ -130,23 +148,36 @@ fn bits(yes: &[bool; ROW]) -> u32 {
     bits
 }
 
+/// From 0 to 1 with no corner.
 #[inline(always)]
-fn scan(
-    job: &Scan,
-    vertices: &[u32; ROW],
-    signs: &[f32; ROW],
-    positions: &[Vec3],
-    heights: &mut [f32; ROW],
-    depths: &mut [f32; ROW],
-) -> u32 {
-    let [x, y, z] = gather(vertices, positions);
-    let Scan { joint, normal, inwards, limit } = *job;
+fn eased(x: f32) -> f32 {
+    let x = if x > 0.0 { x } else { 0.0 };
+    let x = if x < 1.0 { x } else { 1.0 };
+    x * x * (3.0 - 2.0 * x)
+}
+
+#[inline(always)]
+fn scan(job: &Scan, members: &Members, positions: &[Vec3], found: &mut Scanned) -> u32 {
+    let [x, y, z] = gather(&members.vertices, positions);
+    let Scan { joint, normal, inwards, limit, inner, reach } = *job;
+    let (per_limit, per_inner) = (1.0 / limit, 1.0 / inner);
     let mut near = [false; ROW];
     for lane in 0..ROW {
         let (x, y, z) = (x[lane] - joint.x, y[lane] - joint.y, z[lane] - joint.z);
-        heights[lane] = x * normal.x + y * normal.y + z * normal.z;
-        depths[lane] = x * inwards.x + y * inwards.y + z * inwards.z;
-        near[lane] = (heights[lane] * signs[lane] < limit) & (depths[lane] > 0.0);
+        let height = x * normal.x + y * normal.y + z * normal.z;
+        let inside = eased((x * inwards.x + y * inwards.y + z * inwards.z) * per_inner);
+        let side = members.sides[lane];
+        let own = if side > 0.0 { height } else { -height };
+        let share = inside * members.fades[lane] * eased(reach - members.froms[lane]);
+        let is_near = (own < limit) & (share > 0.0);
+        let blended = 1.0 - side.abs();
+        let level = eased(1.0 - height.abs() * per_limit);
+        let says = if is_near { blended * blended * level * share } else { 0.0 };
+        found.says[lane] += says;
+        found.said[lane] += says * height;
+        found.heights[lane] = height;
+        found.shares[lane] = share;
+        near[lane] = is_near;
     }
     bits(&near)
 }

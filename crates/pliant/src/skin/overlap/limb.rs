@@ -106,6 +106,9 @@ struct Posed {
     back: Mat3,
     back_by: Vec3,
     bone: [Vec3; 2],
+    /// A ball around it.
+    middle: Vec3,
+    half: f32,
     /// From its start to its end, over the squared length.
     along: Vec3,
     /// How much larger things are at rest, and in the pose.
@@ -426,6 +429,8 @@ impl Posed {
             back: back.matrix3.as_mat3(),
             back_by: back.translation.as_vec3(),
             bone,
+            middle: 0.5 * (bone[0] + bone[1]),
+            half: 0.5 * SLACK * way.length(),
             along: if square > 0.0 { way / square } else { Vec3::ZERO },
             shrinks: largest(&back.matrix3),
             grows: largest(&place.matrix3),
@@ -525,7 +530,10 @@ impl Limbs {
                     continue;
                 };
                 let reach = own_posed.reach + posed.grows * other.most;
-                if between(own_posed.bone, posed.bone) < reach * reach {
+                let far = reach + own_posed.half + posed.half;
+                if own_posed.middle.distance_squared(posed.middle) < far * far
+                    && between(own_posed.bone, posed.bone) < reach * reach
+                {
                     let rows = &balls[own.first_balls as usize..];
                     for ((balls, apart), row) in rows.iter().zip(side.apart.chunks(CLUSTER)).zip(0..) {
                         let mut left = other.met(meet, posed, balls) & (u32::MAX >> (CLUSTER - apart.len()));

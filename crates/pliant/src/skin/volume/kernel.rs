@@ -23,6 +23,9 @@ impl Sums {
     }
 }
 
+/// A row of several slots.
+pub(super) const MIXED: u32 = u32::MAX;
+
 pub(super) struct AreaJob<'a> {
     pub pack: &'a Pack,
     /// Places, then apexes.
@@ -69,8 +72,8 @@ pub(super) struct StepJob<'a> {
 pub(super) struct WeighJob<'a> {
     /// For each batch the first of its rows of sixteen in `slots` and `shares`.
     pub starts: &'a [u32],
-    /// Per row of sixteen, whether it is of one slot.
-    pub same: &'a [bool],
+    /// Per row of sixteen, the slot that all of it is of, or [`MIXED`].
+    pub slot_of_row: &'a [u32],
     /// As offsets in the matrices' numbers.
     pub slots: &'a [u32],
     pub shares: &'a [f32],
@@ -325,8 +328,9 @@ pub(super) unsafe fn weigh<V: Lanes>(job: &WeighJob<'_>, batch: usize, weights: 
             let mut apart = zero;
             for r in job.starts[batch] as usize..job.starts[batch + 1] as usize {
                 let slots = job.slots.as_ptr().add(r * BATCH + first);
-                let place = if job.same[r] {
-                    let matrix = matrices.add(slots.read() as usize);
+                let slot = job.slot_of_row[r];
+                let place = if slot != MIXED {
+                    let matrix = matrices.add(slot as usize);
                     [
                         same_number(matrix, [x, y, z]),
                         same_number(matrix.add(4), [x, y, z]),

@@ -36,7 +36,7 @@ use dispatch::Kernels;
 use gives::Gives;
 pub use gives::{Giver, Giving};
 use glam::Vec3;
-use kernel::{Row, Sums, WeighJob};
+use kernel::{MIXED, Row, Sums, WeighJob};
 use pack::{BATCH, Pack, Run};
 use regions::{NONE, Regions};
 use target::Targets;
@@ -145,8 +145,8 @@ pub struct Volume {
 #[derive(Default)]
 struct Influences {
     starts: Vec<u32>,
-    /// Per row of sixteen, whether it is of one slot.
-    same: Vec<bool>,
+    /// Per row of sixteen, the slot that all of it is of, or [`MIXED`].
+    slot_of_row: Vec<u32>,
     slots: Vec<u32>,
     shares: Vec<f32>,
 }
@@ -399,7 +399,7 @@ impl Volume {
     ) -> WeighJob<'a> {
         WeighJob {
             starts: &self.influences.starts,
-            same: &self.influences.same,
+            slot_of_row: &self.influences.slot_of_row,
             slots: &self.influences.slots,
             shares: &self.influences.shares,
             matrices,
@@ -477,7 +477,7 @@ impl Influences {
             // A row of one slot takes a third of the time of one that gathers its matrices.
             if slots.len() <= 2 * most {
                 for &slot in &slots {
-                    all.same.push(true);
+                    all.slot_of_row.push(12 * u32::from(slot));
                     for place in places.clone() {
                         let share = of(place).iter().filter(|w| w.0 == slot).map(|w| w.1).sum();
                         all.slots.push(12 * u32::from(slot));
@@ -487,7 +487,7 @@ impl Influences {
                 continue;
             }
             for r in 0..most {
-                all.same.push(false);
+                all.slot_of_row.push(MIXED);
                 for place in places.clone() {
                     // A filler names a slot that the point has anyway.
                     let (slot, share) = of(place).get(r).copied().unwrap_or((of(place)[0].0, 0.0));
