@@ -44,7 +44,7 @@ impl Parts<'_> {
     }
 
     /// The runs of the chunk, with where they are in its sums and in its places.
-    fn runs<'p>(chunk: usize, pack: &'p Pack) -> impl Iterator<Item = (usize, &'p Run, Range<usize>)> {
+    fn runs(chunk: usize, pack: &Pack) -> impl Iterator<Item = (usize, &Run, Range<usize>)> {
         let start = chunk * CHUNK * BATCH;
         let own = move |run: &Run| run.places().start - start..run.places().end - start;
         pack.runs_of(chunk).iter().enumerate().map(move |(k, run)| (k, run, own(run)))
