@@ -65,6 +65,15 @@ pub fn for_each_part<P: Send>(
     }
 }
 
+/// Both, side by side where there are threads for it.
+pub fn both<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
+    #[cfg(feature = "parallel")]
+    if rayon::current_num_threads() > 1 {
+        return rayon::join(first, second);
+    }
+    (first(), second())
+}
+
 /// Runs `work` where many short loops in a row start fastest: on one of the threads that they use.
 pub fn within<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     #[cfg(feature = "parallel")]

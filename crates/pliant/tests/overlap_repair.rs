@@ -106,3 +106,32 @@ fn nothing_pops() {
         }
     }
 }
+
+/// Both repairs turn normals with the skin that they move: what the skinning left is off by twice as much.
+#[test]
+fn normals_follow_the_skin() {
+    for name in ["arm", "leg"] {
+        let character = sample(name, None);
+        let motion = bend(&character);
+        let skin = |method: &str, overlap: bool| {
+            let mut shape = Shape::rest(&character);
+            let deformer = prepare(method, &character, &with_overlap(overlap), Path::best());
+            deformer.instance().step(&motion, 1.0, &mut shape, &mut |_| {});
+            shape
+        };
+        let (plain, kept) = (skin("lbs", false), skin("volume", true));
+        let mut areas = vec![Vec3::ZERO; kept.positions.len()];
+        for t in character.surface().triangles() {
+            let [a, b, c] = t.map(|v| kept.positions[v as usize]);
+            t.iter().for_each(|&v| areas[v as usize] += (b - a).cross(c - a));
+        }
+        let off = |normals: &[Vec3]| {
+            let angles = areas.iter().zip(normals).map(|(area, normal)| area.angle_between(*normal));
+            let all = angles.zip(plain.positions.iter().zip(&kept.positions));
+            let moved = all.filter(|(angle, (a, b))| angle.is_finite() && a.distance(**b) > 0.0);
+            moved.map(|(angle, _)| f64::from(angle)).sum::<f64>()
+        };
+        let (before, after) = (off(&plain.normals), off(&kept.normals));
+        assert!(2.0 * after < before, "{name}: {before} -> {after}");
+    }
+}

@@ -12,7 +12,7 @@ use crate::parallel;
 use crate::rig::SkinMatrix;
 use crate::skin::Skinner;
 use crate::skin::smooth::SmoothSkin;
-use crate::skin::volume::{Corrected, Volume, VolumeState};
+use crate::skin::volume::{Contacts, Volume, VolumeState};
 use glam::Vec3;
 
 /// Vertices a parallel task.
@@ -82,21 +82,22 @@ impl Hull {
         }
     }
 
-    /// Corrects a skinned shape.
+    /// Corrects a skinned shape: how far its volume was off, and is.
     pub(super) fn correct(
         &self,
         matrices: &[SkinMatrix],
         morph_weights: &[f32],
         state: &mut HullState,
         out: &mut Shape,
-    ) -> Corrected {
+    ) -> [f64; 2] {
         let HullState { base, volume, skinned, kept, nodes } = state;
         self.base.pose(&self.nodes, morph_weights, matrices, base, skinned);
         kept.positions.copy_from_slice(&skinned.positions);
         kept.normals.copy_from_slice(&skinned.normals);
         let Shape { positions, normals } = &mut *kept;
-        let corrected =
-            self.volume.correct(matrices, morph_weights, std::iter::empty(), volume, positions, normals);
+        self.volume.read(volume, positions);
+        let before = self.volume.look(matrices, morph_weights, volume);
+        let left = self.volume.correct(matrices, Contacts::none(), volume, positions, normals);
         nodes.iter_mut().zip(&*positions).for_each(|(n, p)| *n = [p.x, p.y, p.z, 0.0]);
         let (skinned, kept) = (&*skinned, &*kept);
         let Shape { positions, normals } = out;
@@ -111,7 +112,7 @@ impl Hull {
                 *normal = (*normal + turned).try_normalize().unwrap_or(*normal);
             }
         });
-        corrected
+        [before, left]
     }
 
     /// The nodes of the tet that a vertex sits in, with their weights.

@@ -9,9 +9,10 @@ use super::{
 };
 use crate::asset::Character;
 use crate::body::{Body, Node};
+use crate::parallel;
 use crate::rig::{Pose, SkinMatrix};
 use crate::skin::overlap::{Overlap, OverlapState};
-use crate::skin::volume::{Map, Options, Volume, VolumeState};
+use crate::skin::volume::{Contacts, Map, Options, Volume, VolumeState};
 
 pub(super) const NAME: &str = "volume";
 
@@ -104,12 +105,13 @@ impl Repairs {
     ) -> Result<Self, PrepareError> {
         let parts = setup.settings.parts(keeps_volume);
         // Flesh inside a bend is not pushed through itself, parted or not.
-        let overlap = (parts || keeps_volume).then(|| Overlap::new(character, parts));
+        let overlap =
+            (parts || keeps_volume).then(|| Overlap::new(character, parts, setup.path)).transpose()?;
         if !keeps_volume {
             return Ok(Self { overlap, parts, keeper: Keeper::None });
         }
         let mut options = setup.settings.volume.options(character).map_err(|e| e.under("volume"))?;
-        options.gives = overlap.as_ref().filter(|_| parts).map_or(Vec::new(), Overlap::reach);
+        options.gives = overlap.as_ref().filter(|_| parts).map_or(Vec::new(), Overlap::givers);
         let volume = Volume::new(character, &options, setup.path)?;
         let keeper = match setup.tets.clone().filter(|_| volume.is_open()) {
             Some(tets) => Keeper::Hull(Box::new(Hull::new(character, tets, skinning, setup)?)),
@@ -153,37 +155,50 @@ impl Repairs {
         out: &mut Shape,
         finished: &mut dyn FnMut(Stage),
     ) -> Health {
+        let health = parallel::within(|| self.repair(&pose.morph_weights, matrices, state, out));
+        if self.overlap.is_some() || !matches!(self.keeper, Keeper::None) {
+            finished(Stage::Solve);
+        }
+        health
+    }
+
+    fn repair(
+        &self,
+        morph_weights: &[f32],
+        matrices: &[SkinMatrix],
+        state: &mut RepairState,
+        out: &mut Shape,
+    ) -> Health {
         let mut health = Health::default();
         let RepairState { overlap: parting, volume: keeping, hull: of_hull } = state;
         if let (Keeper::Hull(hull), Some(of_hull)) = (&self.keeper, of_hull) {
             // Before overlaps are parted, which the tets do not see.
-            let corrected = hull.correct(matrices, &pose.morph_weights, of_hull, out);
-            (health.off_before_overlap, health.off) = (Some(corrected.before), Some(corrected.left));
+            let [before, left] = hull.correct(matrices, morph_weights, of_hull, out);
+            (health.off_before_overlap, health.off) = (Some(before), Some(left));
         }
-        let volume = match &self.keeper {
-            Keeper::Skin(volume) => Some(volume),
-            _ => None,
-        };
         let Shape { positions, normals } = out;
-        if let (Some(overlap), Some(parting)) = (&self.overlap, &mut *parting) {
-            if let (true, Some(volume), Some(keeping)) = (self.parts, volume, &mut *keeping) {
-                health.off_before_overlap =
-                    Some(volume.off(matrices, &pose.morph_weights, keeping, positions));
+        let parting = self.overlap.as_ref().zip(parting.as_mut());
+        match (&self.keeper, keeping, parting) {
+            (Keeper::Skin(volume), Some(keeping), Some((overlap, parting))) => {
+                volume.read(keeping, positions);
+                let (count, before) = parallel::both(
+                    || overlap.part(matrices, parting, positions),
+                    || volume.look(matrices, morph_weights, keeping),
+                );
+                let (moved, givings) = (parting.moved(), parting.givings());
+                let contacts = Contacts { moved, givings, holds: parting.holds() };
+                health.off = Some(volume.correct(matrices, contacts, keeping, positions, normals));
+                health.off_before_overlap = Some(before);
+                health.parted = self.parts.then_some(count);
+                // Skin without a volume of its own.
+                overlap.show(|vertex| !volume.shows(vertex), parting, positions, normals);
             }
-            let count = overlap.part(matrices, parting, positions, normals);
-            health.parted = self.parts.then_some(count);
-        }
-        if let (Some(volume), Some(keeping)) = (volume, keeping) {
-            let contacts = parting.iter().flat_map(|parting| parting.contacts());
-            let corrected =
-                volume.correct(matrices, &pose.morph_weights, contacts, keeping, positions, normals);
-            health.off = Some(corrected.left);
-            if health.parted.is_none() {
-                health.off_before_overlap = Some(corrected.before);
+            (_, _, Some((overlap, parting))) => {
+                let count = overlap.part(matrices, parting, positions);
+                overlap.show(|_| true, parting, positions, normals);
+                health.parted = self.parts.then_some(count);
             }
-        }
-        if self.overlap.is_some() || !matches!(self.keeper, Keeper::None) {
-            finished(Stage::Solve);
+            _ => {}
         }
         health
     }

@@ -4,12 +4,13 @@
 //! two bones are as the limbs' radii. What lies inside the bend and on the wrong side is put back to its own, with a small
 //! gap, evened out over the skin and put back again, a few times.
 
+use super::kernel::{Members, ROW, Scan, ScanKernel, Scanned};
 use super::{Overlap, OverlapState};
 use crate::asset::{Bone, Character};
 use crate::body::topology::Lists;
 use crate::parallel;
 use crate::skin::mesh::{Mesh, on_segment, smooth, smooth_step};
-use crate::skin::volume::Contact;
+use crate::skin::volume::{Giver, Giving, Hold};
 use glam::{DAffine3, DVec3, Vec3};
 
 /// Degrees by which a joint is closed, against rest, from which on anything is done, and at which all is.
@@ -33,8 +34,6 @@ const NEAR: f32 = GAP + CONTACT + SHIFT;
 const GIVE: f32 = 0.5;
 /// Over how many radii beyond the contact it still does.
 const BESIDE: f32 = 3.0;
-/// Members that are looked at, or passed over, together.
-const ROW: usize = 32;
 /// The weight from which on a member is moved by one bone alone.
 const RIGID: f32 = 0.98;
 const ROUNDS: usize = 8;
@@ -65,8 +64,10 @@ pub(super) struct Hinge {
     rows: Vec<Row>,
 }
 
-/// [`ROW`] members: how far along its bone the nearest is, and how far from it the farthest, in radii.
+/// [`ROW`] members.
 struct Row {
+    members: Members,
+    /// How far along its bone the nearest is, and how far from it the farthest, in radii.
     along: f32,
     off: f32,
 }
@@ -102,26 +103,47 @@ impl Member {
 pub(super) struct Folded {
     fold: Fold,
     /// Members near the plane, and those of them that are past it.
-    near: Vec<u32>,
+    near: Vec<Near>,
     parted: Vec<Parted>,
-    /// How far each member and each point beside them is moved.
+    /// How far each of the latter is moved, and the same evened out.
     moved: Vec<Vec3>,
-    /// The same of those past the plane, evened out.
     smoothed: Vec<Vec3>,
-    pub(super) contacts: Vec<Contact>,
+    /// For each member which of those it is, else [`STAYS`].
+    parted_of: Vec<u32>,
+    /// Those beside each of them that are moved as well, one after the other.
+    beside: Vec<u32>,
+    pub(super) holds: Vec<Hold>,
+}
+
+/// A member that is not past the plane.
+const STAYS: u32 = u32::MAX;
+
+/// A member near the plane.
+struct Near {
+    index: u32,
+    /// How far it is on its own side.
+    own: f32,
+    /// How much of what is done to it is, for where it lies.
+    share: f32,
+    /// Which of those past the plane it is, else [`STAYS`].
+    parted: u32,
 }
 
 /// A member past the plane.
 struct Parted {
     index: u32,
-    start: Vec3,
     /// What it lacks to its place on its own side.
     gap: f32,
     /// Towards there.
     own_way: Vec3,
     share: f32,
-    /// How much of the way to the middle of its neighbours it goes.
+    /// How much of the way to the middle of its neighbours it goes; where that is from it, as long as none is moved; and
+    /// one over how many they are.
     even: f32,
+    middle: Vec3,
+    per_neighbour: f32,
+    /// In `beside`, up to the next one's.
+    beside: u32,
 }
 
 /// Where a hinge's plane lies in a pose.
@@ -141,18 +163,6 @@ struct Fold {
     contact: f32,
     /// The largest `1 / tan` of the angles between the plane and the bones.
     steepest: f32,
-}
-
-impl Fold {
-    /// How far a member is on its own side.
-    fn own(&self, member: &Member, place: Vec3) -> f32 {
-        let height = (place - self.joint).dot(self.normal);
-        if member.side > 0.0 { height } else { -height }
-    }
-
-    fn inside(&self, place: Vec3) -> f32 {
-        smooth((place - self.joint).dot(self.inwards) / (INNER * self.radius))
-    }
 }
 
 /// A place on the way along which a joint's own flesh lies.
@@ -342,7 +352,14 @@ impl Hinge {
     fn find_rows(&mut self, mesh: &Mesh) {
         let radius = 0.5 * (self.radii[0] + self.radii[1]);
         let row = |members: &[Member]| {
-            let mut row = Row { along: f32::INFINITY, off: 0.0 };
+            let of = |k: usize| &members[k.min(members.len() - 1)];
+            let all = Members {
+                vertices: std::array::from_fn(|k| of(k).vertex),
+                sides: std::array::from_fn(|k| of(k).side),
+                fades: std::array::from_fn(|k| members.get(k).map_or(0.0, |m| m.fade)),
+                froms: std::array::from_fn(|k| of(k).from),
+            };
+            let mut row = Row { members: all, along: f32::INFINITY, off: 0.0 };
             for member in members {
                 let off = mesh.points[member.point as usize] - self.joint;
                 let along = off.dot(self.ways[usize::from(member.side > 0.0)]);
@@ -358,106 +375,153 @@ impl Hinge {
         self.rows = self.members.chunks(ROW).map(row).collect();
     }
 
-    /// The first vertices of the points that it may move.
-    pub(super) fn vertices(&self) -> impl Iterator<Item = u32> + '_ {
-        self.members.iter().map(|m| m.vertex)
+    /// The points that it may move, with what they give way by.
+    pub(super) fn givers(&self) -> Vec<Giver> {
+        let giver = |m: &Member| Giver { vertex: m.vertex, share: m.fade, from: m.from };
+        self.members.iter().map(giver).collect()
     }
 
     pub(super) fn state(&self) -> Folded {
-        let zeros = vec![Vec3::ZERO; self.vertices.len()];
+        let members = self.members.len();
         Folded {
             fold: Fold::default(),
-            near: Vec::with_capacity(self.members.len()),
-            parted: Vec::with_capacity(self.members.len()),
-            moved: zeros.clone(),
-            smoothed: zeros,
-            // Each may both give way and be held.
-            contacts: Vec::with_capacity(2 * self.members.len()),
+            near: Vec::with_capacity(members),
+            parted: Vec::with_capacity(members),
+            moved: Vec::with_capacity(members),
+            smoothed: Vec::with_capacity(members),
+            parted_of: vec![STAYS; members],
+            beside: Vec::with_capacity((0..members).map(|m| self.around.of(m).len()).sum()),
+            holds: Vec::with_capacity(members),
         }
     }
 
     /// Puts flesh back to its own side of the plane.
-    fn unfold(&self, posed: &[DAffine3], positions: &[Vec3], parts: bool, state: &mut Folded) {
-        state.near.clear();
-        state.parted.clear();
-        state.contacts.clear();
-        state.fold = self.plane(posed);
-        if state.fold.bent == 0.0 {
+    fn unfold(
+        &self,
+        scan: ScanKernel,
+        posed: &[DAffine3],
+        positions: &[Vec3],
+        parts: bool,
+        state: &mut Folded,
+    ) {
+        let Folded { fold, near, parted, holds, .. } = state;
+        near.clear();
+        parted.clear();
+        holds.clear();
+        *fold = self.plane(posed);
+        if fold.bent == 0.0 {
             return;
         }
+        let radius = fold.radius;
         // Flesh as thick as any that hangs on the bones passes the plane no farther out than this.
-        let reach = BESIDE * (1.0 + state.fold.contact * state.fold.contact).sqrt() + 1.0;
-        let members = &self.members[..self.members.partition_point(|m| m.from < reach)];
-        let fade = |member: &Member| member.fade * smooth(reach - member.from);
+        let reach = BESIDE * (1.0 + fold.contact * fold.contact).sqrt() + 1.0;
         // Weights are seldom painted along the plane: it goes where the skin is of both bones alike.
-        let (mut shift, mut all) = (0.0, FEW);
-        let rows = members.chunks(ROW).zip(&self.rows).zip((0..).step_by(ROW));
-        let rows = rows.filter(|((_, row), _)| row.passes(&state.fold));
-        for (index, member) in rows.flat_map(|((members, _), first)| (first..).zip(members)) {
-            let place = positions[member.vertex as usize];
-            let height = (place - state.fold.joint).dot(state.fold.normal);
-            let own = if member.side > 0.0 { height } else { -height };
-            let inside = if own < NEAR * state.fold.radius { state.fold.inside(place) } else { 0.0 };
-            if inside > 0.0 {
-                state.near.push(index);
-                let blended = 1.0 - member.side.abs();
-                let level = smooth(1.0 - height.abs() / (NEAR * state.fold.radius));
-                let share = blended * blended * level * fade(member) * inside;
-                (shift, all) = (shift + share * height, all + share);
+        let Fold { joint, normal, inwards, .. } = *fold;
+        let job = Scan { joint, normal, inwards, limit: NEAR * radius, inner: INNER * radius, reach };
+        let zeros = [0f32; ROW];
+        let mut found = Scanned { heights: zeros, shares: zeros, says: zeros, said: zeros };
+        for (row, first) in self.rows.iter().zip((0..).step_by(ROW)) {
+            if self.members[first].from >= reach {
+                break;
+            }
+            if !row.passes(fold) {
+                continue;
+            }
+            // SAFETY: the path was found available.
+            let mut left = unsafe { scan(&job, &row.members, positions, &mut found) };
+            while left != 0 {
+                let lane = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let (index, share) = ((first + lane) as u32, found.shares[lane]);
+                near.push(Near { index, own: found.heights[lane], share, parted: STAYS });
             }
         }
-        let most = SHIFT * state.fold.radius;
-        state.fold.joint += state.fold.normal * (shift / all).clamp(-most, most);
+        let (shift, all) = (found.said.iter().sum::<f32>(), FEW + found.says.iter().sum::<f32>());
+        let most = SHIFT * radius;
+        let shift = (shift / all).clamp(-most, most);
+        let mut past = 0f32;
+        for near in near.iter_mut() {
+            let member = &self.members[near.index as usize];
+            let height = near.own - shift;
+            near.own = if member.side > 0.0 { height } else { -height };
+            past = past.max(-near.own * near.share * member.sureness());
+        }
         if parts {
-            let past = |&index: &u32| {
-                let member = &members[index as usize];
-                let place = positions[member.vertex as usize];
-                -state.fold.own(member, place) * state.fold.inside(place) * fade(member) * member.sureness()
-            };
-            let past = state.near.iter().map(past).fold(0.0, f32::max) / state.fold.radius;
-            state.fold.ease = state.fold.bent * smooth((past - DEEP[0]) / (DEEP[1] - DEEP[0]));
+            fold.ease = fold.bent * smooth((past / radius - DEEP[0]) / (DEEP[1] - DEEP[0]));
         }
-        if state.fold.ease > 0.0 {
-            self.part(positions, fade, state);
+        if fold.ease > 0.0 {
+            self.part(positions, state);
         }
-        let Folded { fold, near, moved, contacts, .. } = state;
-        // What was cut off goes to the flesh around it: as far along the limb as the halves touch, and a little farther.
-        let beside = if fold.ease > 0.0 { fold.contact + BESIDE } else { 0.0 };
-        for member in members.iter().take_while(|m| m.from < beside) {
-            let give = GIVE * fold.ease * member.fade * smooth((beside - member.from) / BESIDE);
-            contacts.push(Contact { vertex: member.vertex, give, hold: 0.0 });
-        }
+        let Folded { fold, near, parted, moved, holds, .. } = state;
+        let per_contact = 1.0 / (CONTACT * radius);
         // The inside of a bend is held even where nothing has met yet: it would be pushed through itself.
-        for &index in near.iter() {
-            let member = &members[index as usize];
-            let start = positions[member.vertex as usize];
-            let from_plane = fold.own(member, start + moved[index as usize]) / (CONTACT * fold.radius);
-            let hold = fold.bent * fade(member) * fold.inside(start) * smooth(1.0 - from_plane);
+        for near in near.iter() {
+            let by = match parted.get(near.parted as usize) {
+                Some(part) => moved[near.parted as usize].dot(part.own_way),
+                None => 0.0,
+            };
+            let from_plane = (near.own + by) * per_contact;
+            let hold = fold.bent * near.share * smooth(1.0 - from_plane);
             if hold > 0.0 {
-                contacts.push(Contact { vertex: member.vertex, give: 0.0, hold });
+                holds.push(Hold { vertex: self.vertices[near.index as usize], share: hold });
             }
         }
     }
 
     /// How far each member near the plane is to be moved.
-    fn part(&self, positions: &[Vec3], fade: impl Fn(&Member) -> f32, state: &mut Folded) {
-        let Folded { fold, near, parted, moved, smoothed, .. } = state;
-        for &index in near.iter() {
-            let member = &self.members[index as usize];
-            let start = positions[member.vertex as usize];
-            let gap = GAP * fold.radius * member.sureness() - fold.own(member, start);
+    fn part(&self, positions: &[Vec3], state: &mut Folded) {
+        let Folded { fold, near, parted, moved, smoothed, parted_of, beside, .. } = state;
+        for near in near.iter_mut() {
+            let member = &self.members[near.index as usize];
+            let gap = GAP * fold.radius * member.sureness() - near.own;
             // Others are not evened out either, and stay.
             if gap > 0.0 {
-                let own_way = fold.normal * 1f32.copysign(member.side);
-                let share = fold.ease * fade(member) * fold.inside(start);
-                // By what it lacks, not by how far it has come: that would grow from round to round.
-                let even = EVEN * smooth(gap * share / (EVENED * fold.radius));
-                parted.push(Parted { index, start, gap, own_way, share, even });
+                near.parted = parted.len() as u32;
+                parted_of[near.index as usize] = near.parted;
+                let share = fold.ease * near.share;
+                parted.push(Parted {
+                    index: near.index,
+                    gap,
+                    own_way: fold.normal * 1f32.copysign(member.side),
+                    share,
+                    // By what it lacks, not by how far it has come: that would grow from round to round.
+                    even: EVEN * smooth(gap * share / (EVENED * fold.radius)),
+                    middle: Vec3::ZERO,
+                    per_neighbour: 0.0,
+                    beside: 0,
+                });
             }
         }
+        beside.clear();
+        if parted.is_empty() {
+            return;
+        }
+        for part in parted.iter_mut() {
+            part.beside = beside.len() as u32;
+            let around = self.around.of(part.index as usize);
+            if part.even > 0.0 && !around.is_empty() {
+                let start = positions[self.vertices[part.index as usize] as usize];
+                let mut sum = Vec3::ZERO;
+                for &n in around {
+                    sum += positions[self.vertices[n as usize] as usize] - start;
+                    let parted = parted_of.get(n as usize).copied().unwrap_or(STAYS);
+                    if parted != STAYS {
+                        beside.push(parted);
+                    }
+                }
+                part.per_neighbour = 1.0 / around.len() as f32;
+                part.middle = sum * part.per_neighbour;
+            } else {
+                part.even = 0.0;
+            }
+        }
+        parted.iter().for_each(|part| parted_of[part.index as usize] = STAYS);
+        moved.clear();
+        moved.resize(parted.len(), Vec3::ZERO);
+        smoothed.clear();
+        smoothed.resize(parted.len(), Vec3::ZERO);
         for round in 0..ROUNDS {
-            for part in parted.iter() {
-                let moved = &mut moved[part.index as usize];
+            for (part, moved) in parted.iter().zip(moved.iter_mut()) {
                 let lacks = part.gap - moved.dot(part.own_way);
                 if lacks > 0.0 {
                     *moved += part.own_way * (lacks * part.share);
@@ -467,22 +531,23 @@ impl Hinge {
                 break;
             }
             // What was pushed through the plane lies on it in folds: evened out by its neighbours.
-            for (part, smoothed) in parted.iter().zip(smoothed.iter_mut()) {
-                let own = moved[part.index as usize];
-                *smoothed = own;
-                let around = self.around.of(part.index as usize);
-                if part.even > 0.0 && !around.is_empty() {
-                    let mut sum = Vec3::ZERO;
-                    for &n in around {
-                        sum += positions[self.vertices[n as usize] as usize] + moved[n as usize];
-                    }
-                    *smoothed += (sum / around.len() as f32 - part.start - own) * part.even;
-                }
+            let ends = parted[1..].iter().map(|p| p.beside as usize).chain([beside.len()]);
+            for (((part, end), own), smoothed) in
+                parted.iter().zip(ends).zip(&*moved).zip(smoothed.iter_mut())
+            {
+                let sum: Vec3 = beside[part.beside as usize..end].iter().map(|&n| moved[n as usize]).sum();
+                *smoothed = *own + (part.middle + sum * part.per_neighbour - *own) * part.even;
             }
-            for (part, smoothed) in parted.iter().zip(smoothed.iter()) {
-                moved[part.index as usize] = *smoothed;
-            }
+            std::mem::swap(moved, smoothed);
         }
+    }
+}
+
+impl Folded {
+    /// What was cut off goes to the flesh around it: as far along the limb as the halves touch, and a little farther.
+    fn giving(&self) -> Giving {
+        let Fold { ease, contact, .. } = self.fold;
+        Giving { amount: GIVE * ease, reach: contact + BESIDE, over: BESIDE }
     }
 }
 
@@ -492,14 +557,16 @@ impl Overlap {
         let mut folded = std::mem::take(&mut state.folded);
         let (posed, place) = (&state.posed, &*positions);
         parallel::for_each_chunk_mut(&mut folded, 1, |index, folded| {
-            self.hinges[index].unfold(posed, place, self.limbs.is_some(), &mut folded[0]);
+            let parts = self.limbs.is_some();
+            self.hinges[index].unfold(self.kernels.scan, posed, place, parts, &mut folded[0]);
         });
-        for (hinge, Folded { parted, moved, .. }) in self.hinges.iter().zip(&mut folded) {
-            for &Parted { index, .. } in parted.iter() {
-                let moved = std::mem::take(&mut moved[index as usize]);
-                state.push(hinge.members[index as usize].point, moved);
+        for (hinge, Folded { parted, moved, .. }) in self.hinges.iter().zip(&folded) {
+            for (part, &moved) in parted.iter().zip(moved) {
+                state.push(hinge.members[part.index as usize].point, moved);
             }
         }
+        state.givings.clear();
+        state.givings.extend(folded.iter().map(Folded::giving));
         state.folded = folded;
         state.apply(&self.mesh, positions);
     }

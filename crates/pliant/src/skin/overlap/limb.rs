@@ -4,11 +4,12 @@
 //! All limbs are looked at in the same place before any is moved: pairs cost nothing where balls around a few points
 //! each, in the pose, do not come near the other's bone.
 
+use super::kernel::{Balls, BesideKernel, Bone, MeetKernel, ROW as CLUSTER};
 use super::{Overlap, OverlapState};
 use crate::asset::Character;
 use crate::parallel;
 use crate::skin::mesh::{Mesh, smooth};
-use crate::skin::volume::Contact;
+use crate::skin::volume::Hold;
 use glam::{DAffine3, DMat3, DVec3, Mat3, Vec3};
 use std::ops::Range;
 
@@ -30,13 +31,11 @@ const EDGE: f32 = 0.1;
 const STEPS: usize = 3;
 /// Flesh that is moved by this, over the same, is held where it is for the volume's sake.
 const HELD: f32 = 0.1;
-/// Points that are looked at, or passed over, together: as many as an u32 has bits.
-const CLUSTER: usize = 32;
 /// Clusters that are looked at side by side before what they found is taken in.
 const BATCH: usize = 256;
-/// Clusters a task, and balls.
+/// Clusters a task, and rows of balls, and limbs.
 const TASK: usize = 8;
-const BALLS: usize = 128;
+const BALLS: usize = 4;
 /// Rounding when points are passed over.
 const SLACK: f32 = 1.0001;
 /// Weight on the other bone from which on flesh is blended, not in contact.
@@ -56,10 +55,13 @@ struct Limb {
     /// The largest radius, and that between each station and the next.
     most: f32,
     most_along: [f32; ALONG - 1],
+    /// One over the length of the bone.
+    per_length: f32,
     mean_along: [f32; ALONG],
     points: Vec<Flesh>,
-    /// Of its points, in rows of [`CLUSTER`], among all limbs' clusters.
+    /// Of its points, in rows of [`CLUSTER`], among all limbs' clusters; and of the rows of as many balls around those.
     first_cluster: u32,
+    first_balls: u32,
     /// Against which others, among all limbs' sides.
     sides: Range<usize>,
 }
@@ -78,8 +80,8 @@ struct Flesh {
 struct Side {
     own: u32,
     other: u32,
-    /// Its own clusters that are not grown together with the other at rest, and which points of each are not.
-    clusters: Vec<(u32, u32)>,
+    /// Which points of each of its clusters are not grown together with the other at rest.
+    apart: Vec<u32>,
 }
 
 pub(super) struct Limbs {
@@ -87,18 +89,14 @@ pub(super) struct Limbs {
     sides: Vec<Side>,
     /// The vertices of each cluster; the last one's again where it is not full.
     clusters: Vec<[u32; CLUSTER]>,
+    /// The first cluster of each row of balls, and how many there are.
+    balls: Vec<(u32, u32)>,
     /// Distance from its limb's bone at rest, per point.
     radii: Vec<f32>,
 }
 
 /// A side, and a cluster and points of it.
 type Near = (u32, (u32, u32));
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Ball {
-    center: Vec3,
-    radius: f32,
-}
 
 /// A limb in a pose.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +106,11 @@ struct Posed {
     back: Mat3,
     back_by: Vec3,
     bone: [Vec3; 2],
+    /// A ball around it.
+    middle: Vec3,
+    half: f32,
+    /// From its start to its end, over the squared length.
+    along: Vec3,
     /// How much larger things are at rest, and in the pose.
     shrinks: f32,
     grows: f32,
@@ -118,12 +121,12 @@ struct Posed {
 #[derive(Default)]
 pub(super) struct LimbState {
     posed: Vec<Option<Posed>>,
-    balls: Vec<Ball>,
+    balls: Vec<Balls>,
     /// Sides with clusters that are near enough to be looked at, and points of them.
     near: Vec<Near>,
     /// The same by the limb whose clusters they are.
     near_of: Vec<Vec<Near>>,
-    pub(super) contacts: Vec<Contact>,
+    pub(super) holds: Vec<Hold>,
     found: Vec<Found>,
 }
 
@@ -141,30 +144,52 @@ impl Limb {
         (self.start + (self.end - self.start) * along, along)
     }
 
-    /// Which points of a cluster are near enough to the bone to be in its flesh.
-    fn reached(&self, posed: &Posed, vertices: &[u32; CLUSTER], positions: &[Vec3]) -> u32 {
-        let mut places = [[0f32; CLUSTER]; 3];
-        for (lane, &vertex) in vertices.iter().enumerate() {
-            let at = positions[vertex as usize];
-            (places[0][lane], places[1][lane], places[2][lane]) = (at.x, at.y, at.z);
+    fn bone(&self, posed: &Posed) -> Bone {
+        Bone {
+            back: posed.back,
+            back_by: posed.back_by,
+            start: self.start,
+            way: self.end - self.start,
+            along: self.along,
         }
-        let [x_axis, y_axis, z_axis] = [posed.back.x_axis, posed.back.y_axis, posed.back.z_axis];
-        let (by, start, along, way) = (posed.back_by, self.start, self.along, self.end - self.start);
-        let (mut rows, mut squares) = ([0f32; CLUSTER], [0f32; CLUSTER]);
-        for lane in 0..CLUSTER {
-            let [x, y, z] = [places[0][lane], places[1][lane], places[2][lane]];
-            let u = x_axis.x * x + y_axis.x * y + z_axis.x * z + by.x - start.x;
-            let v = x_axis.y * x + y_axis.y * y + z_axis.y * z + by.y - start.y;
-            let w = x_axis.z * x + y_axis.z * y + z_axis.z * z + by.z - start.z;
-            let t = (u * along.x + v * along.y + w * along.z).clamp(0.0, 1.0);
-            let (u, v, w) = (u - way.x * t, v - way.y * t, w - way.z * t);
-            rows[lane] = t * (ALONG - 1) as f32;
-            squares[lane] = u * u + v * v + w * w;
-        }
+    }
+
+    /// Which balls come near the limb's flesh.
+    fn met(&self, meet: MeetKernel, posed: &Posed, balls: &Balls) -> u32 {
+        let (mut along, mut squares) = ([0f32; CLUSTER], [0f32; CLUSTER]);
+        let reach = [self.most, posed.shrinks];
+        // SAFETY: the path was found available.
+        let mut left = unsafe { meet(&self.bone(posed), reach, balls, &mut along, &mut squares) };
         let mut near = 0;
-        for lane in 0..CLUSTER {
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let radius = balls.radii[lane] * posed.shrinks;
+            let reach = self.most_beside(along[lane], radius) + radius;
+            near |= u32::from(squares[lane] < reach * reach) << lane;
+        }
+        near
+    }
+
+    /// Which points of a cluster are near enough to the bone to be in its flesh.
+    fn reached(
+        &self,
+        beside: BesideKernel,
+        posed: &Posed,
+        vertices: &[u32; CLUSTER],
+        positions: &[Vec3],
+    ) -> u32 {
+        let bone = self.bone(posed);
+        let (mut along, mut squares) = ([0f32; CLUSTER], [0f32; CLUSTER]);
+        let reach = SLACK * self.most;
+        // SAFETY: the path was found available.
+        let mut left = unsafe { beside(&bone, reach * reach, vertices, positions, &mut along, &mut squares) };
+        let mut near = 0;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
             // One row more: rounding here is not that of `ratio`.
-            let row = (rows[lane] as usize).min(ALONG - 2);
+            let row = ((along[lane] * (ALONG - 1) as f32) as usize).min(ALONG - 2);
             let reach = SLACK * self.most_along[row].max(self.most_along[(row + 1).min(ALONG - 2)]);
             near |= u32::from(squares[lane] <= reach * reach) << lane;
         }
@@ -204,15 +229,11 @@ impl Limb {
         Some((distance / radius, way, radius))
     }
 
-    /// The squared distance of a ball's center from the bone, and the largest radius of flesh beside the ball.
-    fn most_beside(&self, center: Vec3, radius: f32) -> (f32, f32) {
-        let (on, along) = self.on(center);
-        let length = self.end.distance(self.start);
-        let share = if length > 0.0 { radius / length } else { 1.0 };
+    /// The largest radius of flesh beside a ball.
+    fn most_beside(&self, along: f32, radius: f32) -> f32 {
+        let share = radius * self.per_length;
         let row = |along: f32| ((along.clamp(0.0, 1.0) * (ALONG - 1) as f32) as usize).min(ALONG - 2);
-        let most =
-            self.most_along[row(along - share)..=row(along + share)].iter().copied().fold(0.0, f32::max);
-        (on.distance_squared(center), most)
+        self.most_along[row(along - share)..=row(along + share)].iter().copied().fold(0.0, f32::max)
     }
 }
 
@@ -252,7 +273,7 @@ impl Limbs {
                 points_of[character.slots()[slot as usize].joint as usize].push((p as u32, weight));
             }
         }
-        let (mut limbs, mut clusters) = (Vec::new(), Vec::new());
+        let (mut limbs, mut clusters, mut balls) = (Vec::new(), Vec::new(), Vec::new());
         for (joint, points) in points_of.into_iter().enumerate() {
             let slot = character.slots().iter().position(|s| s.joint as usize == joint);
             let own = bones.iter().filter(|b| b.joint as usize == joint);
@@ -262,16 +283,18 @@ impl Limbs {
                 continue;
             }
             if let Some(mut limb) = limb(mesh, slot as u16, joint as u32, [bone.start, bone.end], &points) {
-                limb.first_cluster = clusters.len() as u32;
+                (limb.first_cluster, limb.first_balls) = (clusters.len() as u32, balls.len() as u32);
                 let vertex = |points: &[Flesh], k: usize| points[k.min(points.len() - 1)].vertex;
                 let rows = limb.points.chunks(CLUSTER);
                 clusters.extend(rows.map(|points| std::array::from_fn(|k| vertex(points, k))));
+                let first = (limb.first_cluster..clusters.len() as u32).step_by(CLUSTER);
+                balls.extend(first.map(|k| (k, (clusters.len() as u32 - k).min(CLUSTER as u32))));
                 limbs.push(limb);
             }
         }
         let mut radii = vec![f32::INFINITY; mesh.len()];
         limbs.iter().flat_map(|l| &l.points).for_each(|flesh| radii[flesh.point as usize] = flesh.radius);
-        let mut limbs = Self { limbs, sides: Vec::new(), clusters, radii };
+        let mut limbs = Self { limbs, sides: Vec::new(), clusters, balls, radii };
         limbs.find_sides(character, mesh);
         limbs
     }
@@ -293,10 +316,9 @@ impl Limbs {
                 }
                 let bit = |(k, flesh): (usize, &Flesh)| u32::from(b.fade(mesh, flesh) > 0.0) << k;
                 let apart = |points: &[Flesh]| points.iter().enumerate().map(bit).sum();
-                let clusters = a.points.chunks(CLUSTER).map(apart).enumerate().filter(|c| c.1 > 0);
-                let clusters: Vec<(u32, u32)> = clusters.map(|(k, apart)| (k as u32, apart)).collect();
-                if !clusters.is_empty() {
-                    sides.push(Side { own: own as u32, other: other as u32, clusters });
+                let apart: Vec<u32> = a.points.chunks(CLUSTER).map(apart).collect();
+                if apart.iter().any(|&apart| apart != 0) {
+                    sides.push(Side { own: own as u32, other: other as u32, apart });
                 }
             }
             ranges.push(first..sides.len());
@@ -305,11 +327,11 @@ impl Limbs {
     }
 
     pub(super) fn state(&self, points: usize) -> LimbState {
-        let clusters = |sides: &[Side]| sides.iter().map(|s| s.clusters.len()).sum();
+        let clusters = |sides: &[Side]| sides.iter().map(|s| s.apart.len()).sum();
         let most: usize = clusters(&self.sides);
         LimbState {
             posed: vec![None; self.limbs.len()],
-            balls: vec![Ball::default(); self.clusters.len()],
+            balls: vec![Balls::NONE; self.balls.len()],
             near: Vec::with_capacity(most),
             near_of: self
                 .limbs
@@ -317,7 +339,7 @@ impl Limbs {
                 .map(|limb| Vec::with_capacity(clusters(&self.sides[limb.sides.clone()])))
                 .collect(),
             found: vec![Found::default(); BATCH.min(most)],
-            contacts: Vec::with_capacity(points),
+            holds: Vec::with_capacity(points),
         }
     }
 }
@@ -349,9 +371,11 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[
         radii: vec![0.0; ALONG * AROUND],
         most: 0.0,
         most_along: [0.0; ALONG - 1],
+        per_length: (end - start).length().recip() as f32,
         mean_along: [0.0; ALONG],
         points: Vec::with_capacity(points.len()),
         first_cluster: 0,
+        first_balls: 0,
         sides: 0..0,
     };
     // Mean distances, point by point.
@@ -394,20 +418,26 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[
 }
 
 impl Posed {
-    fn new(limb: &Limb, place: &DAffine3, balls: &[Ball]) -> Option<Self> {
+    fn new(limb: &Limb, place: &DAffine3, balls: impl Iterator<Item = (Vec3, f32)>) -> Option<Self> {
         let back = place.inverse();
         let largest = |m: &DMat3| m.x_axis.length().max(m.y_axis.length()).max(m.z_axis.length()) as f32;
+        let bone = [limb.start, limb.end].map(|p| place.transform_point3(p.as_dvec3()).as_vec3());
+        let way = bone[1] - bone[0];
+        let square = way.length_squared();
         let mut posed = Self {
             place: place.matrix3.as_mat3(),
             back: back.matrix3.as_mat3(),
             back_by: back.translation.as_vec3(),
-            bone: [limb.start, limb.end].map(|p| place.transform_point3(p.as_dvec3()).as_vec3()),
+            bone,
+            middle: 0.5 * (bone[0] + bone[1]),
+            half: 0.5 * SLACK * way.length(),
+            along: if square > 0.0 { way / square } else { Vec3::ZERO },
             shrinks: largest(&back.matrix3),
             grows: largest(&place.matrix3),
             reach: 0.0,
         };
-        for ball in balls {
-            posed.reach = posed.reach.max(posed.on(ball.center).distance(ball.center) + ball.radius);
+        for (center, radius) in balls {
+            posed.reach = posed.reach.max(posed.on(center).distance(center) + radius);
         }
         (place.is_finite() && back.is_finite() && posed.reach.is_finite()).then_some(posed)
     }
@@ -418,21 +448,7 @@ impl Posed {
 
     fn on(&self, at: Vec3) -> Vec3 {
         let [start, end] = self.bone;
-        let way = end - start;
-        let square = way.length_squared();
-        let along = if square > 0.0 { ((at - start).dot(way) / square).clamp(0.0, 1.0) } else { 0.0 };
-        start + way * along
-    }
-
-    /// Whether a ball comes near flesh of this limb.
-    fn meets(&self, limb: &Limb, ball: &Ball) -> bool {
-        let reach = self.grows * limb.most + ball.radius;
-        if self.on(ball.center).distance_squared(ball.center) >= reach * reach {
-            return false;
-        }
-        let (square, most) = limb.most_beside(self.at_rest(ball.center), ball.radius * self.shrinks);
-        let reach = most + ball.radius * self.shrinks;
-        square < reach * reach
+        start + (end - start) * (at - start).dot(self.along).clamp(0.0, 1.0)
     }
 }
 
@@ -441,14 +457,14 @@ impl Overlap {
     pub(super) fn part_limbs(&self, known: &Limbs, state: &mut OverlapState, positions: &mut [Vec3]) {
         let Limbs { limbs, sides, .. } = known;
         known.place(state, positions);
-        known.find_near(&mut state.limbs);
+        known.find_near(self.kernels.meet, &mut state.limbs);
         let near = std::mem::take(&mut state.limbs.near);
         for near in near.chunks(BATCH) {
             let LimbState { posed, found, .. } = &mut state.limbs;
             let place: &[Vec3] = positions;
             parallel::for_each_chunk_mut(&mut found[..near.len()], TASK, |task, found| {
                 for (found, &(side, cluster)) in found.iter_mut().zip(&near[task * TASK..]) {
-                    known.look_at(&self.mesh, &sides[side as usize], cluster, posed, place, found);
+                    known.look_at(self, &sides[side as usize], cluster, posed, place, found);
                 }
             });
             for (k, &(side, (cluster, _))) in near.iter().enumerate() {
@@ -465,7 +481,7 @@ impl Overlap {
         for &point in &state.moving {
             let hold = state.moved[point as usize].length() / (HELD * known.radii[point as usize]);
             let vertex = self.mesh.vertex_of_point[point as usize];
-            state.limbs.contacts.push(Contact { vertex, give: 0.0, hold: hold.min(1.0) });
+            state.limbs.holds.push(Hold { vertex, share: hold.min(1.0) });
         }
         state.apply(&self.mesh, positions);
     }
@@ -475,26 +491,33 @@ impl Limbs {
     /// Where limbs are.
     fn place(&self, state: &mut OverlapState, positions: &[Vec3]) {
         let LimbState { posed, balls, .. } = &mut state.limbs;
-        let Self { limbs, clusters, .. } = self;
         parallel::for_each_chunk_mut(balls, BALLS, |chunk, balls| {
-            for (ball, vertices) in balls.iter_mut().zip(&clusters[chunk * BALLS..]) {
-                let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-                for &vertex in vertices {
-                    let at = positions[vertex as usize];
-                    (low, high) = (low.min(at), high.max(at));
+            for (balls, &(first, count)) in balls.iter_mut().zip(&self.balls[chunk * BALLS..]) {
+                for (lane, vertices) in self.clusters[first as usize..][..count as usize].iter().enumerate() {
+                    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+                    for &vertex in vertices {
+                        let at = positions[vertex as usize];
+                        (low, high) = (low.min(at), high.max(at));
+                    }
+                    let center = 0.5 * (low + high);
+                    (0..3).for_each(|i| balls.centers[i][lane] = center[i]);
+                    balls.radii[lane] = 0.5 * low.distance(high);
                 }
-                *ball = Ball { center: 0.5 * (low + high), radius: 0.5 * low.distance(high) };
             }
         });
-        for (limb, posed) in limbs.iter().zip(posed) {
-            let balls = &balls[limb.first_cluster as usize..][..limb.points.len().div_ceil(CLUSTER)];
-            *posed = Posed::new(limb, &state.posed[limb.slot as usize], balls);
-        }
+        let (balls, places) = (&*balls, &state.posed);
+        parallel::for_each_chunk_mut(posed, BALLS, |chunk, posed| {
+            for (posed, limb) in posed.iter_mut().zip(&self.limbs[chunk * BALLS..]) {
+                let clusters = 0..limb.points.len().div_ceil(CLUSTER);
+                let ball = |k: usize| balls[limb.first_balls as usize + k / CLUSTER].get(k % CLUSTER);
+                *posed = Posed::new(limb, &places[limb.slot as usize], clusters.map(ball));
+            }
+        });
     }
 
     /// Which clusters are to be looked at.
-    fn find_near(&self, state: &mut LimbState) {
-        let LimbState { posed, balls, near_of, near, contacts, .. } = state;
+    fn find_near(&self, meet: MeetKernel, state: &mut LimbState) {
+        let LimbState { posed, balls, near_of, near, holds, .. } = state;
         let (posed, balls) = (&*posed, &*balls);
         parallel::for_each_chunk_mut(near_of, 1, |own, near| {
             let near = &mut near[0];
@@ -507,22 +530,34 @@ impl Limbs {
                     continue;
                 };
                 let reach = own_posed.reach + posed.grows * other.most;
-                if between(own_posed.bone, posed.bone) < reach * reach {
-                    let of = |cluster: u32| &balls[(own.first_cluster + cluster) as usize];
-                    let clusters = side.clusters.iter().filter(|c| posed.meets(other, of(c.0)));
-                    near.extend(clusters.map(|&cluster| (index as u32, cluster)));
+                let far = reach + own_posed.half + posed.half;
+                if own_posed.middle.distance_squared(posed.middle) < far * far
+                    && between(own_posed.bone, posed.bone) < reach * reach
+                {
+                    let rows = &balls[own.first_balls as usize..];
+                    for ((balls, apart), row) in rows.iter().zip(side.apart.chunks(CLUSTER)).zip(0..) {
+                        let mut left = other.met(meet, posed, balls) & (u32::MAX >> (CLUSTER - apart.len()));
+                        while left != 0 {
+                            let lane = left.trailing_zeros();
+                            left &= left - 1;
+                            if apart[lane as usize] != 0 {
+                                let cluster = (row * CLUSTER as u32 + lane, apart[lane as usize]);
+                                near.push((index as u32, cluster));
+                            }
+                        }
+                    }
                 }
             }
         });
         near.clear();
         near_of.iter().for_each(|own| near.extend(own));
-        contacts.clear();
+        holds.clear();
     }
 
     /// How flesh of a cluster is to be moved.
     fn look_at(
         &self,
-        mesh: &Mesh,
+        Overlap { mesh, kernels, .. }: &Overlap,
         side: &Side,
         (cluster, apart): (u32, u32),
         posed: &[Option<Posed>],
@@ -537,7 +572,7 @@ impl Limbs {
         };
         let points = &own.points[cluster as usize * CLUSTER..];
         let vertices = &self.clusters[(own.first_cluster + cluster) as usize];
-        let mut left = apart & other.reached(posed, vertices, positions);
+        let mut left = apart & other.reached(kernels.beside, posed, vertices, positions);
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;

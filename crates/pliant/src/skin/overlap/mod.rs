@@ -6,16 +6,20 @@
 //! An [`Overlap`] is prepared once and shared; each moving copy has an [`OverlapState`].
 
 mod hinge;
+mod kernel;
 mod limb;
 
+use super::SkinError;
 use super::mesh::Mesh;
-use super::volume::Contact;
+use super::volume::{Giver, Giving, Hold};
 use crate::asset::Character;
 use crate::body::topology::Lists;
 use crate::parallel;
 use crate::rig::SkinMatrix;
+use crate::simd::Path;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use hinge::Hinge;
+use kernel::Kernels;
 use limb::Limbs;
 
 /// Triangles a task when normals are turned.
@@ -23,6 +27,7 @@ const TURNS: usize = 256;
 
 /// The repair of overlaps prepared for a character: shared by all its copies.
 pub struct Overlap {
+    kernels: Kernels,
     mesh: Mesh,
     vertices_of_point: Lists,
     hinges: Vec<Hinge>,
@@ -35,6 +40,7 @@ pub struct OverlapState {
     posed: Vec<DAffine3>,
     /// Per hinge.
     folded: Vec<hinge::Folded>,
+    givings: Vec<Giving>,
     limbs: limb::LimbState,
     /// How far each point is about to be moved, and which are.
     moved: Vec<Vec3>,
@@ -53,10 +59,19 @@ pub struct OverlapState {
 }
 
 impl OverlapState {
-    /// Vertices in contact, each once for everything that it touches.
-    pub fn contacts(&self) -> impl Iterator<Item = Contact> + Clone + '_ {
-        let hinges = self.folded.iter().flat_map(|folded| &folded.contacts);
-        hinges.chain(&self.limbs.contacts).copied()
+    /// Vertices that are held where they are, each once for everything that it touches.
+    pub fn holds(&self) -> impl Iterator<Item = Hold> + '_ {
+        self.folded.iter().flat_map(|folded| &folded.holds).chain(&self.limbs.holds).copied()
+    }
+
+    /// How much the flesh of each of [`Overlap::givers`] gives way.
+    pub fn givings(&self) -> &[Giving] {
+        &self.givings
+    }
+
+    /// The welded points that were moved, each once.
+    pub fn moved(&self) -> &[u32] {
+        &self.touched
     }
 
     /// Moves a point as far as it is not going that way already: what several push the same way goes there once.
@@ -87,21 +102,21 @@ impl OverlapState {
 
 impl Overlap {
     /// Prepares the repair. Where skin is not to be parted contacts are found all the same, and nothing is moved.
-    pub fn new(character: &Character, parts: bool) -> Self {
+    pub fn new(character: &Character, parts: bool, path: Path) -> Result<Self, SkinError> {
+        if !path.is_available() {
+            return Err(SkinError::Unavailable { path, available: Path::available() });
+        }
         let mesh = Mesh::new(character);
         let members: Vec<[u32; 1]> = mesh.point_of_vertex.iter().map(|&p| [p]).collect();
         let vertices_of_point = Lists::group(mesh.len(), &members);
         let hinges = hinge::hinges(character, &mesh);
         let limbs = parts.then(|| Limbs::new(character, &mesh));
-        Self { mesh, vertices_of_point, hinges, limbs }
+        Ok(Self { kernels: kernel::kernels(path), mesh, vertices_of_point, hinges, limbs })
     }
 
-    /// Vertices that may be in contact, or beside it.
-    pub fn reach(&self) -> Vec<u32> {
-        let mut all: Vec<u32> = self.hinges.iter().flat_map(Hinge::vertices).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+    /// The flesh of each joint that gives way beside a contact there.
+    pub fn givers(&self) -> Vec<Vec<Giver>> {
+        self.hinges.iter().map(Hinge::givers).collect()
     }
 
     /// A state for one copy.
@@ -110,6 +125,7 @@ impl Overlap {
         OverlapState {
             posed: Vec::new(),
             folded: self.hinges.iter().map(Hinge::state).collect(),
+            givings: Vec::with_capacity(self.hinges.len()),
             limbs: self.limbs.as_ref().map(|limbs| limbs.state(points)).unwrap_or_default(),
             moved: vec![Vec3::ZERO; points],
             moving: Vec::with_capacity(points),
@@ -124,17 +140,12 @@ impl Overlap {
         }
     }
 
-    /// Parts skin in its skinned place, and turns normals along. How many vertices were moved.
+    /// Parts skin in its skinned place; how many vertices are moved. That is done to the first vertex of each point: the
+    /// rest, and normals, are for [`Overlap::show`], or whoever moves the skin next.
     ///
     /// # Panics
-    /// If matrices, positions or normals are not of the character's size, or the state is of another repair.
-    pub fn part(
-        &self,
-        matrices: &[SkinMatrix],
-        state: &mut OverlapState,
-        positions: &mut [Vec3],
-        normals: &mut [Vec3],
-    ) -> usize {
+    /// If matrices or positions are not of the character's size, or the state is of another repair.
+    pub fn part(&self, matrices: &[SkinMatrix], state: &mut OverlapState, positions: &mut [Vec3]) -> usize {
         state.posed.clear();
         state.posed.extend(matrices.iter().map(affine));
         state.touched.clear();
@@ -142,21 +153,29 @@ impl Overlap {
         if let Some(limbs) = &self.limbs {
             self.part_limbs(limbs, state, positions);
         }
-        self.show(state, positions, normals)
+        let OverlapState { touched, is_touched, .. } = state;
+        touched.iter().for_each(|&p| is_touched[p as usize] = false);
+        touched.iter().map(|&p| self.vertices_of_point.of(p as usize).len()).sum()
     }
 
     fn place(&self, positions: &[Vec3], point: u32) -> Vec3 {
         positions[self.mesh.vertex_of_point[point as usize] as usize]
     }
 
-    /// Seams closed, and normals turned as those of the welded skin are.
-    fn show(&self, state: &mut OverlapState, positions: &mut [Vec3], normals: &mut [Vec3]) -> usize {
-        let mut count = 0;
+    /// Closes the seams around moved points, and turns normals as those of the welded skin are. Only for points that are
+    /// `asked` for, by their first vertices.
+    pub fn show(
+        &self,
+        asked: impl Fn(u32) -> bool,
+        state: &mut OverlapState,
+        positions: &mut [Vec3],
+        normals: &mut [Vec3],
+    ) {
+        state.touched.retain(|&point| asked(self.mesh.vertex_of_point[point as usize]));
         for &point in &state.touched {
+            state.is_touched[point as usize] = true;
             let place = self.place(positions, point);
-            let vertices = self.vertices_of_point.of(point as usize);
-            count += vertices.len();
-            vertices.iter().for_each(|&v| positions[v as usize] = place);
+            self.vertices_of_point.of(point as usize).iter().for_each(|&v| positions[v as usize] = place);
         }
         // Normals change where a corner of a triangle around has moved.
         let OverlapState {
@@ -209,7 +228,6 @@ impl Overlap {
             }
         }
         touched.iter().for_each(|&p| is_touched[p as usize] = false);
-        count
     }
 }
 

@@ -9,7 +9,7 @@
     )
 )]
 
-use super::kernel::{Areas, Step, Turn, Weigh};
+use super::kernel::{Areas, Settle, Step, Take, Weigh};
 use super::plain;
 use crate::simd::Path;
 
@@ -19,7 +19,8 @@ pub(super) struct Kernels {
     pub areas: Areas,
     pub step: Step,
     pub weigh: Weigh,
-    pub turn: Turn,
+    pub take: Take,
+    pub settle: Settle,
 }
 
 /// The passes of a path; the plain code for paths of other machines.
@@ -33,7 +34,13 @@ pub(super) fn kernels(path: Path) -> Kernels {
         Path::Avx512 => avx512::KERNELS,
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         Path::Simd128 => wasm::KERNELS,
-        _ => Kernels { areas: plain::areas, step: plain::step, weigh: plain::weigh, turn: plain::turn },
+        _ => Kernels {
+            areas: plain::areas,
+            step: plain::step,
+            weigh: plain::weigh,
+            take: plain::take,
+            settle: plain::settle,
+        },
     }
 }
 
@@ -42,10 +49,12 @@ macro_rules! kernels_of {
     ($name:ident: $lanes:ty $(, #[$attribute:meta])?) => {
         mod $name {
             use $crate::skin::volume::dispatch::Kernels;
-            use $crate::skin::volume::kernel::{self, AreaJob, Row, StepJob, Sums, WeighJob};
+            use $crate::skin::volume::kernel::{
+                self, AreaJob, Row, SettleJob, StepJob, Sums, TakeJob, WeighJob,
+            };
             use $crate::skin::volume::pack::Run;
 
-            pub(super) const KERNELS: Kernels = Kernels { areas, step, weigh, turn };
+            pub(super) const KERNELS: Kernels = Kernels { areas, step, weigh, take, settle };
 
             $(#[$attribute])?
             unsafe fn areas(job: &AreaJob<'_>, run: &Run, areas: &mut [Row]) -> Sums {
@@ -63,9 +72,14 @@ macro_rules! kernels_of {
                 unsafe { kernel::weigh::<$lanes>(job, batch, weights) }
             }
             $(#[$attribute])?
-            unsafe fn turn(before: &[Row], areas: &[Row], turns: &mut [Row]) {
+            unsafe fn take(job: &TakeJob<'_>, weights: &mut [f32], keeps: &mut [f32]) -> Sums {
                 // SAFETY: the caller's promise, passed on.
-                unsafe { kernel::turn::<$lanes>(before, areas, turns) }
+                unsafe { kernel::take::<$lanes>(job, weights, keeps) }
+            }
+            $(#[$attribute])?
+            unsafe fn settle(job: &SettleJob<'_>, points: &mut [Row], moves: &mut [Row]) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { kernel::settle::<$lanes>(job, points, moves) }
             }
         }
     };

@@ -23,16 +23,39 @@ impl Sums {
     }
 }
 
+/// A row of several slots.
+pub(super) const MIXED: u32 = u32::MAX;
+
 pub(super) struct AreaJob<'a> {
     pub pack: &'a Pack,
     /// Places, then apexes.
     pub points: &'a [Row],
     /// Per region, what its volume is measured from: the same in all passes of a frame.
     pub origins: &'a [Row],
-    pub weights: &'a [f32],
-    pub moves: &'a [Row],
+    /// What the last step went by, once there is one.
+    pub stepped: Option<Stepped<'a>>,
     /// Which way points may go, where not along their normals.
     pub away: Option<&'a [Row]>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Stepped<'a> {
+    pub weights: &'a [f32],
+    pub moves: &'a [Row],
+}
+
+pub(super) struct TakeJob<'a> {
+    pub areas: &'a [Row],
+    pub away: Option<&'a [Row]>,
+}
+
+/// The end of a run's way.
+pub(super) struct SettleJob<'a> {
+    /// Areas of the skinned skin, those that the way began with, and those after its first guess.
+    pub skinned: &'a [Row],
+    pub areas: [&'a [Row]; 2],
+    /// How much farther than the guess it went.
+    pub more: f32,
 }
 
 pub(super) struct StepJob<'a> {
@@ -49,6 +72,8 @@ pub(super) struct StepJob<'a> {
 pub(super) struct WeighJob<'a> {
     /// For each batch the first of its rows of sixteen in `slots` and `shares`.
     pub starts: &'a [u32],
+    /// Per row of sixteen, the slot that all of it is of, or [`MIXED`].
+    pub slot_of_row: &'a [u32],
     /// As offsets in the matrices' numbers.
     pub slots: &'a [u32],
     pub shares: &'a [f32],
@@ -64,11 +89,13 @@ pub(super) struct WeighJob<'a> {
 
 pub(super) type Areas = unsafe fn(&AreaJob<'_>, &Run, &mut [Row]) -> Sums;
 pub(super) type Step = unsafe fn(&StepJob<'_>, &Run, &mut [Row], &mut [Row]) -> Sums;
-pub(super) type Turn = unsafe fn(&[Row], &[Row], &mut [Row]);
+pub(super) type Take = unsafe fn(&TakeJob<'_>, &mut [f32], &mut [f32]) -> Sums;
+pub(super) type Settle = unsafe fn(&SettleJob<'_>, &mut [Row], &mut [Row]);
 pub(super) type Weigh = unsafe fn(&WeighJob<'_>, usize, &mut [f32]);
 
 /// Twice the vector area around each point, `A = sum (x_i - x) x (x_j - x)`, so that the volume's gradient is `A / 6`.
-/// Sums of `(x - origin) . A`, of `w g^2` with `g` what of `A` lies along the way that the point may go, and of `A . d`.
+/// Sums of `(x - origin) . A`; after a step also of `w g^2` with `g` what of `A` lies along the way that the point may go,
+/// and of `A . d`.
 ///
 /// # Safety
 /// The instructions of `V` must be enabled; the job's arrays have a number for each place, and `areas` one row for each of
@@ -100,24 +127,62 @@ pub(super) unsafe fn areas<V: Lanes>(job: &AreaJob<'_>, run: &Run, areas: &mut [
                         before = next;
                     }
                 }
-                let give = match job.away {
-                    Some(away) => {
-                        let [u, v, w, _] = load_rows::<V>(away.as_flattened().as_ptr().add(4 * place));
-                        let along = dot(area, [u, v, w]);
-                        along.mul(along)
-                    }
-                    None => dot(area, area),
-                };
-                let [u, v, w, _] = load_rows::<V>(job.moves.as_flattened().as_ptr().add(4 * place));
                 sums[0] = sums[0].add(dot(sub(x, origin), area));
-                sums[1] = sums[1].add(V::load(job.weights.as_ptr().add(place)).mul(give));
-                sums[2] = sums[2].add(dot(area, [u, v, w]));
+                if let Some(Stepped { weights, moves }) = job.stepped {
+                    let give = give(area, job.away, place);
+                    let [u, v, w, _] = load_rows::<V>(moves.as_flattened().as_ptr().add(4 * place));
+                    sums[1] = sums[1].add(V::load(weights.as_ptr().add(place)).mul(give));
+                    sums[2] = sums[2].add(dot(area, [u, v, w]));
+                }
                 let to = areas.as_flattened_mut().as_mut_ptr().add(4 * (k * BATCH + first));
                 store_rows([area[0], area[1], area[2], V::splat(0.0)], to, 4);
             }
             sums[0].store(lanes[0].as_mut_ptr().add(first));
             sums[1].store(lanes[1].as_mut_ptr().add(first));
             sums[2].store(lanes[2].as_mut_ptr().add(first));
+        }
+    }
+    Sums::of(&lanes)
+}
+
+/// The square of what of an area lies along the way that its point may go.
+#[inline(always)]
+unsafe fn give<V: Lanes>(area: [V; 3], away: Option<&[Row]>, place: usize) -> V {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        match away {
+            Some(away) => {
+                let [u, v, w, _] = load_rows::<V>(away.as_flattened().as_ptr().add(4 * place));
+                let along = dot(area, [u, v, w]);
+                along.mul(along)
+            }
+            None => dot(area, area),
+        }
+    }
+}
+
+/// What is held takes less; the sum of `w g^2`. `keeps` are as nothing is held afterwards. All slices are of one run.
+///
+/// # Safety
+/// As [`areas`]; all have a number for each place of the run.
+#[inline(always)]
+pub(super) unsafe fn take<V: Lanes>(job: &TakeJob<'_>, weights: &mut [f32], keeps: &mut [f32]) -> Sums {
+    debug_assert!(weights.len() == keeps.len() && job.areas.len() == weights.len());
+    let mut lanes = [[0f32; BATCH]; 3];
+    // SAFETY: the caller's promise.
+    unsafe {
+        for first in (0..BATCH).step_by(V::WIDTH) {
+            let mut sum = V::splat(0.0);
+            for place in (first..weights.len()).step_by(BATCH) {
+                let [x, y, z, _] = load_rows::<V>(job.areas.as_flattened().as_ptr().add(4 * place));
+                let weight = weights.as_mut_ptr().add(place);
+                let keep = keeps.as_mut_ptr().add(place);
+                let taken = V::load(weight).mul(V::load(keep));
+                taken.store(weight);
+                V::splat(1.0).store(keep);
+                sum = sum.add(taken.mul(give([x, y, z], job.away, place)));
+            }
+            sum.store(lanes[1].as_mut_ptr().add(first));
         }
     }
     Sums::of(&lanes)
@@ -143,29 +208,50 @@ unsafe fn number<V: Lanes>(row: *const f32, offsets: *const u32, [x, y, z]: [V; 
     }
 }
 
-/// How normals turn: the unit vectors of `areas`, less those of `before`. Nothing where either has no length.
+/// A row of one matrix, times points.
+#[inline(always)]
+unsafe fn same_number<V: Lanes>(row: *const f32, [x, y, z]: [V; 3]) -> V {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        let (a, b) = (V::splat(row.read()), V::splat(row.add(1).read()));
+        let (c, d) = (V::splat(row.add(2).read()), V::splat(row.add(3).read()));
+        a.mul(x).add(b.mul(y)).add(c.mul(z)).add(d)
+    }
+}
+
+/// Points go the rest of their way, and moves become how normals turn: the unit vectors of areas there, less those of the
+/// skinned skin. Nothing where either has no length. Areas change evenly along the way, up to the square of how moves differ
+/// from point to point times how far the guess was off.
 ///
 /// # Safety
 /// As [`areas`]; all have a row for each place of the run.
 #[inline(always)]
-pub(super) unsafe fn turn<V: Lanes>(before: &[Row], areas: &[Row], turns: &mut [Row]) {
-    debug_assert!(
-        before.len() == turns.len() && areas.len() == turns.len() && turns.len().is_multiple_of(BATCH)
-    );
+pub(super) unsafe fn settle<V: Lanes>(job: &SettleJob<'_>, points: &mut [Row], moves: &mut [Row]) {
+    let count = points.len();
+    debug_assert!(moves.len() == count && job.skinned.len() == count && count.is_multiple_of(BATCH));
+    debug_assert!(job.areas.iter().all(|a| a.len() == count));
     // SAFETY: the caller's promise.
     unsafe {
-        for first in (0..turns.len()).step_by(V::WIDTH) {
-            let [a, b, c, _] = load_rows::<V>(before.as_flattened().as_ptr().add(4 * first));
-            let [u, v, w, _] = load_rows::<V>(areas.as_flattened().as_ptr().add(4 * first));
-            let (was, now) = ([a, b, c], [u, v, w]);
-            let (zero, one) = (V::splat(0.0), V::splat(1.0));
+        let (zero, one, more) = (V::splat(0.0), V::splat(1.0), V::splat(job.more));
+        for first in (0..count).step_by(V::WIDTH) {
+            let to = points.as_flattened_mut().as_mut_ptr().add(4 * first);
+            let [x, y, z, _] = load_rows::<V>(to);
+            let turn = moves.as_flattened_mut().as_mut_ptr().add(4 * first);
+            let [u, v, w, _] = load_rows::<V>(turn);
+            let [x, y, z] = add([x, y, z], scale([u, v, w], more));
+            store_rows([x, y, z, zero], to, 4);
+            let [a, b, c, _] = load_rows::<V>(job.skinned.as_flattened().as_ptr().add(4 * first));
+            let was = [a, b, c];
+            let [a, b, c, _] = load_rows::<V>(job.areas[0].as_flattened().as_ptr().add(4 * first));
+            let [u, v, w, _] = load_rows::<V>(job.areas[1].as_flattened().as_ptr().add(4 * first));
+            let now = add([u, v, w], scale(sub([u, v, w], [a, b, c]), more));
             let (one_was, one_now) = (one.div(dot(was, was).sqrt()), one.div(dot(now, now).sqrt()));
             let [x, y, z] = sub(scale(now, one_now), scale(was, one_was));
             // Of no length, not a number: neither is larger than anything.
             let (some_x, some_y, some_z) = (x.mul(x).ge(zero), y.mul(y).ge(zero), z.mul(z).ge(zero));
             let rows =
                 [V::select(some_x, x, zero), V::select(some_y, y, zero), V::select(some_z, z, zero), zero];
-            store_rows(rows, turns.as_flattened_mut().as_mut_ptr().add(4 * first), 4);
+            store_rows(rows, turn, 4);
         }
     }
 }
@@ -242,11 +328,21 @@ pub(super) unsafe fn weigh<V: Lanes>(job: &WeighJob<'_>, batch: usize, weights: 
             let mut apart = zero;
             for r in job.starts[batch] as usize..job.starts[batch + 1] as usize {
                 let slots = job.slots.as_ptr().add(r * BATCH + first);
-                let place = [
-                    number(matrices, slots, [x, y, z]),
-                    number(matrices.add(4), slots, [x, y, z]),
-                    number(matrices.add(8), slots, [x, y, z]),
-                ];
+                let slot = job.slot_of_row[r];
+                let place = if slot != MIXED {
+                    let matrix = matrices.add(slot as usize);
+                    [
+                        same_number(matrix, [x, y, z]),
+                        same_number(matrix.add(4), [x, y, z]),
+                        same_number(matrix.add(8), [x, y, z]),
+                    ]
+                } else {
+                    [
+                        number(matrices, slots, [x, y, z]),
+                        number(matrices.add(4), slots, [x, y, z]),
+                        number(matrices.add(8), slots, [x, y, z]),
+                    ]
+                };
                 let off = sub(place, [u, v, w]);
                 let share = V::load(job.shares.as_ptr().add(r * BATCH + first));
                 apart = apart.add(share.mul(dot(off, off).sqrt()));

@@ -1,6 +1,7 @@
 //! The regions' points in batches of sixteen, the same for every width of register.
 
 use super::regions::{NONE, Regions};
+use crate::body::topology::Lists;
 use crate::skin::mesh::Mesh;
 use crate::skin::pack::ring;
 use std::ops::Range;
@@ -21,8 +22,14 @@ pub(super) struct Run {
     pub moving: bool,
 }
 
+impl Run {
+    pub(super) fn places(&self) -> Range<usize> {
+        self.batches.start * BATCH..self.batches.end * BATCH
+    }
+}
+
 /// Points region by region; those on a border once for each region.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pack {
     /// For each batch the first of its rows of sixteen in `rings`; one more at the end.
     pub starts: Vec<u32>,
@@ -32,12 +39,21 @@ pub(super) struct Pack {
     pub runs: Vec<Run>,
     /// The first run of each chunk; one more at the end.
     pub run_starts: Vec<u32>,
+    pub run_of_batch: Vec<u32>,
     /// The point of each place; one of the region's where a batch is filled up.
     pub point_of_place: Vec<u32>,
     /// Whether a place only fills up.
     pub filler: Vec<bool>,
-    /// The first place of each point.
+    /// The first place of each point, and all of them.
     pub place_of_point: Vec<u32>,
+    pub places_of_point: Lists,
+    /// For each point, then for each apex, the runs whose areas, or whose points' normals, change where it is moved.
+    pub runs_of_point: Lists,
+    /// First places of points that have several, chunk by chunk; the first of each chunk, and one more at the end.
+    pub borders: Vec<u32>,
+    pub border_starts: Vec<u32>,
+    /// Points that an apex is the mean of.
+    pub is_around_apex: Vec<bool>,
     /// A place of each region: where its volume is measured from.
     pub origins: Vec<u32>,
     /// Edges of the fans, by apex and region, as places.
@@ -64,7 +80,24 @@ struct Star {
 impl Pack {
     pub(super) fn new(mesh: &Mesh, regions: &Regions, moves: &[bool]) -> Self {
         let points = mesh.len() as u32;
-        let mut pack = Self { place_of_point: vec![NONE; mesh.len()], ..Self::default() };
+        let mut pack = Self {
+            starts: Vec::new(),
+            rings: Vec::new(),
+            runs: Vec::new(),
+            run_starts: Vec::new(),
+            run_of_batch: Vec::new(),
+            point_of_place: Vec::new(),
+            filler: Vec::new(),
+            place_of_point: vec![NONE; mesh.len()],
+            places_of_point: Lists::group::<1>(0, &[]),
+            runs_of_point: Lists::group::<1>(0, &[]),
+            borders: Vec::new(),
+            border_starts: Vec::new(),
+            is_around_apex: vec![false; mesh.len()],
+            origins: Vec::new(),
+            fans: Vec::new(),
+            apexes: Vec::new(),
+        };
         let mut rings: Vec<Vec<u32>> = Vec::new();
         let mut fans: Vec<(u32, u32, Vec<[u32; 2]>)> = Vec::new();
         let mut kinds: Vec<(u32, bool)> = Vec::new();
@@ -89,7 +122,10 @@ impl Pack {
             pack.origins.push(pack.point_of_place.len() as u32);
             for moving in [true, false] {
                 let mut kind: Vec<&Star> = stars.iter().filter(|s| s.moving == moving).collect();
-                kind.chunks_mut(WINDOW).for_each(|w| w.sort_by_key(|s| s.ring.len()));
+                // By bones as well, so that those of a batch are mostly the same.
+                let slots = |star: &Star, k: usize| mesh.weights(star.point as usize).get(k).map(|w| w.0);
+                let key = |star: &&Star| (star.ring.len(), slots(star, 0), slots(star, 1));
+                kind.chunks_mut(WINDOW).for_each(|window| window.sort_by_key(key));
                 for batch in kind.chunks(BATCH) {
                     for lane in 0..BATCH {
                         let star = batch.get(lane);
@@ -107,6 +143,9 @@ impl Pack {
         }
         pack.lay_out(&rings, points);
         pack.cut(&kinds);
+        pack.find_places(mesh.len());
+        pack.find_runs(&rings, mesh.len() + regions.apexes.len());
+        regions.apexes.iter().flatten().for_each(|&p| pack.is_around_apex[p as usize] = true);
         let place = |p: u32| pack.place_of_point[p as usize];
         let fan = |(apex, region, edges): (u32, u32, Vec<[u32; 2]>)| Fan {
             apex,
@@ -144,11 +183,40 @@ impl Pack {
             self.run_starts.push(self.runs.len() as u32);
             let mut at = chunk * CHUNK;
             for run in kinds.chunk_by(|a, b| a == b) {
+                self.run_of_batch.extend(run.iter().map(|_| self.runs.len() as u32));
                 self.runs.push(Run { batches: at..at + run.len(), region: run[0].0, moving: run[0].1 });
                 at += run.len();
             }
         }
         self.run_starts.push(self.runs.len() as u32);
+    }
+
+    fn find_places(&mut self, points: usize) {
+        let places: Vec<u32> = (0..self.len() as u32).filter(|&p| !self.filler[p as usize]).collect();
+        let of: Vec<[u32; 1]> = places.iter().map(|&p| [self.point_of_place[p as usize]]).collect();
+        self.places_of_point = Lists::group(points, &of).with(|k| places[k as usize]);
+        let several = (0..points).map(|p| self.places_of_point.of(p)).filter(|places| places.len() > 1);
+        self.borders = several.map(|places| places[0]).collect();
+        self.borders.sort_unstable();
+        let ends = (0..self.run_starts.len()).map(|chunk| chunk * CHUNK * BATCH);
+        let first = |end: usize| self.borders.partition_point(|&p| (p as usize) < end) as u32;
+        self.border_starts = ends.map(first).collect();
+    }
+
+    fn find_runs(&mut self, rings: &[Vec<u32>], points: usize) {
+        let mut pairs: Vec<[u32; 2]> = Vec::new();
+        for (place, ring) in rings.iter().enumerate().filter(|(place, _)| !self.filler[*place]) {
+            let point = self.point_of_place[place];
+            // A point on a border has its area in several runs.
+            for &own in self.places_of_point.of(point as usize) {
+                let run = self.run_of_batch[own as usize / BATCH];
+                pairs.extend(ring.iter().chain([&point]).map(|&p| [p, run]));
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let owners: Vec<[u32; 1]> = pairs.iter().map(|p| [p[0]]).collect();
+        self.runs_of_point = Lists::group(points, &owners).with(|pair| pairs[pair as usize][1]);
     }
 
     /// Places, fillers included, without apexes.
@@ -158,6 +226,10 @@ impl Pack {
 
     pub(super) fn batch_count(&self) -> usize {
         self.starts.len() - 1
+    }
+
+    pub(super) fn borders_of(&self, chunk: usize) -> &[u32] {
+        &self.borders[self.border_starts[chunk] as usize..self.border_starts[chunk + 1] as usize]
     }
 
     pub(super) fn runs_of(&self, chunk: usize) -> &[Run] {

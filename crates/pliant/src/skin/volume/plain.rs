@@ -1,6 +1,6 @@
 //! The reference: plain Rust, one point after the other. What every other path must equal to the last bit.
 
-use super::kernel::{AreaJob, Row, StepJob, Sums, WeighJob};
+use super::kernel::{AreaJob, Row, SettleJob, StepJob, Stepped, Sums, TakeJob, WeighJob};
 use super::pack::{BATCH, Run};
 use crate::simd::vectors::plain::dot;
 use glam::Vec3;
@@ -15,6 +15,26 @@ fn row(v: Vec3) -> Row {
 
 fn cross(a: Vec3, b: Vec3) -> Vec3 {
     Vec3::new(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+}
+
+fn give(area: Vec3, away: Option<&[Row]>, place: usize) -> f32 {
+    match away {
+        Some(away) => {
+            let along = dot(area, at(&away[place]));
+            along * along
+        }
+        None => dot(area, area),
+    }
+}
+
+/// See [`super::kernel::take`].
+pub(super) fn take(job: &TakeJob<'_>, weights: &mut [f32], keeps: &mut [f32]) -> Sums {
+    let mut lanes = [[0f32; BATCH]; 3];
+    for place in 0..weights.len() {
+        weights[place] *= std::mem::replace(&mut keeps[place], 1.0);
+        lanes[1][place % BATCH] += weights[place] * give(at(&job.areas[place]), job.away, place);
+    }
+    Sums::of(&lanes)
 }
 
 /// See [`super::kernel::areas`].
@@ -36,16 +56,11 @@ pub(super) fn areas(job: &AreaJob<'_>, run: &Run, areas: &mut [Row]) -> Sums {
                     before = next;
                 }
             }
-            let give = match job.away {
-                Some(away) => {
-                    let along = dot(area, at(&away[place]));
-                    along * along
-                }
-                None => dot(area, area),
-            };
             lanes[0][lane] += dot(x - origin, area);
-            lanes[1][lane] += job.weights[place] * give;
-            lanes[2][lane] += dot(area, at(&job.moves[place]));
+            if let Some(Stepped { weights, moves }) = job.stepped {
+                lanes[1][lane] += weights[place] * give(area, job.away, place);
+                lanes[2][lane] += dot(area, at(&moves[place]));
+            }
             areas[k * BATCH + lane] = row(area);
         }
     }
@@ -101,12 +116,19 @@ pub(super) fn weigh(job: &WeighJob<'_>, batch: usize, weights: &mut [f32]) {
     }
 }
 
-/// See [`super::kernel::turn`].
-pub(super) fn turn(before: &[Row], areas: &[Row], turns: &mut [Row]) {
-    for ((before, area), turn) in before.iter().zip(areas).zip(turns) {
-        let (was, now) = (at(before), at(area));
-        let turned = now * (1.0 / dot(now, now).sqrt()) - was * (1.0 / dot(was, was).sqrt());
-        let some = |x: f32| if x * x >= 0.0 { x } else { 0.0 };
-        *turn = [some(turned.x), some(turned.y), some(turned.z), 0.0];
+/// See [`super::kernel::settle`].
+pub(super) fn settle(job: &SettleJob<'_>, points: &mut [Row], moves: &mut [Row]) {
+    for (k, (point, moved)) in points.iter_mut().zip(moves).enumerate() {
+        *point = row(at(point) + at(moved) * job.more);
+        let (begin, end) = (at(&job.areas[0][k]), at(&job.areas[1][k]));
+        let turned = turn(at(&job.skinned[k]), end + (end - begin) * job.more);
+        *moved = row(turned);
     }
+}
+
+/// How the normal of an area turns.
+pub(super) fn turn(was: Vec3, now: Vec3) -> Vec3 {
+    let turned = now * (1.0 / dot(now, now).sqrt()) - was * (1.0 / dot(was, was).sqrt());
+    let some = |x: f32| if x * x >= 0.0 { x } else { 0.0 };
+    Vec3::new(some(turned.x), some(turned.y), some(turned.z))
 }

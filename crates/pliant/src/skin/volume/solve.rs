@@ -1,72 +1,106 @@
 //! The correction of one frame.
 
-use super::kernel::{AreaJob, Row, StepJob, Sums};
+use super::gives::Giving;
+use super::kernel::{AreaJob, Row, SettleJob, StepJob, Stepped, Sums, TakeJob};
 use super::pack::{BATCH, CHUNK, Pack, Run};
-use super::{Corrected, Region, Volume, VolumeState, at};
+use super::{Region, Volume, VolumeState, at, plain};
 use crate::parallel;
-use glam::DVec3;
+use crate::rig::SkinMatrix;
+use glam::{DVec3, Vec3};
+use std::ops::Range;
 
 /// A region is done when what is missing is less than this of its own volume, or a twentieth of it of the whole.
 const EXACT: f64 = 1.5e-7;
 /// What a step may move a point by, over its distance from the bone; as many steps at most.
 const CAPS: [f32; 8] = [0.25, 0.25, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05];
+/// A guess that is off by more than this is followed by a look, for the normals' sake: areas do not quite change evenly.
+const EVEN: f32 = 0.05;
 /// How far beyond its first guess a step may go, where caps cut the guess short.
 const FARTHEST: f64 = 1.25;
 
-/// Parts of the rows and sums of a pass, from a chunk on.
-struct Rows<'a> {
+/// Parts of what a pass changes, from a chunk on. Those that it does not are empty.
+#[derive(Default)]
+struct Parts<'a> {
     chunk: usize,
-    first: &'a mut [Row],
-    second: &'a mut [Row],
-    sums: &'a mut [Sums],
+    rows: [&'a mut [Row]; 2],
+    numbers: [&'a mut [f32]; 2],
+    sums: [&'a mut [Sums]; 2],
 }
 
-impl<'a> Rows<'a> {
+impl Parts<'_> {
     fn split(self, pack: &Pack, chunk: usize) -> (Self, Self) {
+        fn cut<T>(pair: [&mut [T]; 2], at: usize) -> [[&mut [T]; 2]; 2] {
+            let [(a, b), (c, d)] = pair.map(|slice| slice.split_at_mut(at.min(slice.len())));
+            [[a, c], [b, d]]
+        }
         let places = (chunk - self.chunk) * CHUNK * BATCH;
         let runs = (pack.run_starts[chunk] - pack.run_starts[self.chunk]) as usize;
-        let (a, b) = self.first.split_at_mut(places.min(self.first.len()));
-        let (c, d) = self.second.split_at_mut(places.min(self.second.len()));
-        let (e, f) = self.sums.split_at_mut(runs);
+        let ([a, b], [c, d]) = (cut(self.rows, places), cut(self.numbers, places));
+        let [e, f] = cut(self.sums, runs);
         (
-            Self { chunk: self.chunk, first: a, second: c, sums: e },
-            Self { chunk, first: b, second: d, sums: f },
+            Self { chunk: self.chunk, rows: a, numbers: c, sums: e },
+            Self { chunk, rows: b, numbers: d, sums: f },
         )
+    }
+
+    /// The runs of the chunk, with where they are in its sums and in its places.
+    fn runs(chunk: usize, pack: &Pack) -> impl Iterator<Item = (usize, &Run, Range<usize>)> {
+        let start = chunk * CHUNK * BATCH;
+        let own = move |run: &Run| run.places().start - start..run.places().end - start;
+        pack.runs_of(chunk).iter().enumerate().map(move |(k, run)| (k, run, own(run)))
     }
 }
 
 impl Volume {
-    /// Moves points until regions have their volumes.
-    pub(super) fn solve(&self, state: &mut VolumeState) -> Corrected {
-        parallel::within(|| {
-            state.touched.fill(false);
-            let before = self.measure(state);
-            let whole: f64 = state.target.volumes.iter().map(|v| v.abs()).sum();
-            for (step, &cap) in CAPS.iter().enumerate() {
-                if !choose(state, whole) {
-                    break;
-                }
-                self.step(state, cap, step == 0);
-            }
-            self.turn(state);
-            Corrected { before, left: off(state, whole) }
-        })
-    }
-
-    /// How far the volume is off.
-    pub(super) fn measure(&self, state: &mut VolumeState) -> f64 {
-        self.fan_volumes(state);
-        self.look(state, true);
-        self.collect(state);
-        off(state, state.target.volumes.iter().map(|v| v.abs()).sum())
-    }
-
-    /// What fans add to the volumes: borders do not move in a correction.
-    fn fan_volumes(&self, state: &mut VolumeState) {
+    /// How far the volume is off, and how much each place would take.
+    pub(super) fn measure(&self, matrices: &[SkinMatrix], state: &mut VolumeState) -> f64 {
         let VolumeState { regions, points, origins, .. } = state;
         regions.fill(Region::default());
         origins.clear();
         origins.extend(self.pack.origins.iter().map(|&place| points[place as usize]));
+        self.fan_volumes(state);
+        let VolumeState { points, origins, begun, weights, looks, target, .. } = &mut *state;
+        let areas = AreaJob { pack: &self.pack, points, origins, stepped: None, away: None };
+        let weigh = self.weigh_job(matrices, target, points);
+        let parts =
+            Parts { rows: [begun, &mut []], numbers: [weights, &mut []], sums: [looks, &mut []], chunk: 0 };
+        self.pass(parts, |chunk, parts| {
+            let ([begun, _], [weights, _], [looks, _]) = (parts.rows, parts.numbers, parts.sums);
+            for (k, run, own) in Parts::runs(chunk, &self.pack) {
+                // SAFETY: the path was found available; all arrays are of this pack.
+                looks[k] = unsafe { (self.kernels.areas)(&areas, run, &mut begun[own.clone()]) };
+                self.weigh(&weigh, run, &mut weights[own]);
+            }
+        });
+        self.collect(state, |_| true);
+        off(state, whole(state))
+    }
+
+    /// Moves points until regions have their volumes; how far the whole is off then.
+    pub(super) fn solve(&self, matrices: &[SkinMatrix], givings: &[Giving], state: &mut VolumeState) -> f64 {
+        self.take(matrices, givings, state);
+        state.touched.fill(false);
+        state.more.fill(0.0);
+        let whole = whole(state);
+        for (step, &cap) in CAPS.iter().enumerate() {
+            if !choose(state, whole) {
+                break;
+            }
+            self.step(state, cap, step == 0);
+            self.find_lengths(state);
+            if step == 0 && !self.are_left(state, whole) {
+                break;
+            }
+            self.go_on(state);
+        }
+        self.settle(state);
+        off(state, whole)
+    }
+
+    /// What fans add to the volumes: borders do not move in a correction.
+    pub(super) fn fan_volumes(&self, state: &mut VolumeState) {
+        let VolumeState { regions, points, origins, .. } = state;
+        regions.iter_mut().for_each(|region| region.fans = 0.0);
         for fan in &self.pack.fans {
             let apex = at(&points[self.pack.len() + fan.apex as usize]).as_dvec3();
             let origin = at(&origins[fan.region as usize]).as_dvec3();
@@ -76,40 +110,89 @@ impl Volume {
         }
     }
 
-    /// One step along the gradient, as long as the volume asks for.
-    fn step(&self, state: &mut VolumeState, cap: f32, is_first: bool) {
-        let VolumeState { points, areas, areas_before, moves, weights, away, steps, scales, active, .. } =
-            state;
-        let places = self.pack.len();
-        let areas = if is_first { areas_before } else { areas };
-        let job = StepJob { scales, areas, weights, caps: &self.caps, cap, away: away.as_deref() };
-        self.pass(&mut points[..places], moves, steps, |run, points, moves| {
-            let asked = run.moving && active[run.region as usize];
-            // SAFETY: the path was found available; all arrays are of this pack.
-            asked.then(|| unsafe { (self.kernels.step)(&job, run, points, moves) })
+    /// Looks again where the skin was moved, and finds how much each place takes.
+    fn take(&self, matrices: &[SkinMatrix], givings: &[Giving], state: &mut VolumeState) {
+        let VolumeState {
+            points,
+            origins,
+            begun,
+            skinned,
+            weights,
+            keeps,
+            looks,
+            taken,
+            away,
+            dirty,
+            target,
+            ..
+        } = &mut *state;
+        let areas = AreaJob { pack: &self.pack, points, origins, stepped: None, away: None };
+        let weigh = self.weigh_job(matrices, target, points);
+        let parts =
+            Parts { rows: [begun, skinned], numbers: [weights, keeps], sums: [looks, taken], chunk: 0 };
+        self.pass(parts, |chunk, parts| {
+            let ([begun, skinned], [weights, keeps], [looks, taken]) =
+                (parts.rows, parts.numbers, parts.sums);
+            let first = self.pack.run_starts[chunk] as usize;
+            for (k, run, own) in Parts::runs(chunk, &self.pack).filter(|(k, ..)| dirty[first + k]) {
+                skinned[own.clone()].copy_from_slice(&begun[own.clone()]);
+                // SAFETY: the path was found available; all arrays are of this pack.
+                looks[k] = unsafe { (self.kernels.areas)(&areas, run, &mut begun[own.clone()]) };
+                self.weigh(&weigh, run, &mut weights[own]);
+            }
+            self.gives.add(givings, chunk, weights);
+            for (k, run, own) in Parts::runs(chunk, &self.pack) {
+                let away = away.as_ref().map(|away| &away[run.places()]);
+                let job = TakeJob { areas: &begun[own.clone()], away };
+                // SAFETY: the path was found available; all are of the run.
+                taken[k] = unsafe { (self.kernels.take)(&job, &mut weights[own.clone()], &mut keeps[own]) };
+            }
         });
-        self.look(state, false);
-        self.find_lengths(state);
-        let VolumeState { points, moves, scales, active, .. } = state;
-        parallel::for_each_chunk_mut(&mut points[..places], CHUNK * BATCH, |chunk, points| {
-            let start = chunk * CHUNK * BATCH;
-            for run in self.pack.runs_of(chunk).iter().filter(|run| run.moving && active[run.region as usize])
-            {
-                let more = scales[run.region as usize];
-                let places = run.batches.start * BATCH..run.batches.end * BATCH;
-                let points = &mut points[places.start - start..places.end - start];
-                for (point, moved) in points.iter_mut().zip(&moves[places]) {
-                    for i in 0..3 {
-                        point[i] += more * moved[i];
-                    }
+        self.collect(state, |_| true);
+        let VolumeState { regions, taken, .. } = state;
+        regions.iter_mut().for_each(|region| region.gram = 0.0);
+        for (run, taken) in self.pack.runs.iter().zip(taken) {
+            regions[run.region as usize].gram += taken.0[1];
+        }
+    }
+
+    /// One step along the gradient, as long as the volume asks for at first sight, and a look at where that leads.
+    fn step(&self, state: &mut VolumeState, cap: f32, is_first: bool) {
+        let VolumeState { points, areas, begun, moves, weights, away, steps, scales, active, .. } = state;
+        let areas = if is_first { begun } else { areas };
+        let job = StepJob { scales, areas, weights, caps: &self.caps, cap, away: away.as_deref() };
+        let rows = [&mut points[..self.pack.len()], &mut moves[..]];
+        self.pass(Parts { rows, sums: [steps, &mut []], ..Parts::default() }, |chunk, parts| {
+            let ([points, moves], [steps, _]) = (parts.rows, parts.sums);
+            for (k, run, own) in Parts::runs(chunk, &self.pack) {
+                if run.moving && active[run.region as usize] {
+                    // SAFETY: the path was found available; all arrays are of this pack.
+                    steps[k] =
+                        unsafe { (self.kernels.step)(&job, run, &mut points[own.clone()], &mut moves[own]) };
                 }
             }
         });
-        self.look(state, false);
-        self.collect(state);
+        self.look_again(state);
     }
 
-    /// How much farther each region goes along the step it has just taken.
+    /// Areas of active regions, and what they sum to.
+    fn look_again(&self, state: &mut VolumeState) {
+        let VolumeState { points, origins, areas, moves, weights, away, looks, active, .. } = state;
+        let stepped = Some(Stepped { weights, moves });
+        let job = AreaJob { pack: &self.pack, points, origins, stepped, away: away.as_deref() };
+        let parts = Parts { rows: [areas, &mut []], sums: [looks, &mut []], ..Parts::default() };
+        self.pass(parts, |chunk, parts| {
+            let ([areas, _], [looks, _]) = (parts.rows, parts.sums);
+            for (k, run, own) in Parts::runs(chunk, &self.pack) {
+                if run.moving && active[run.region as usize] {
+                    // SAFETY: the path was found available; all arrays are of this pack.
+                    looks[k] = unsafe { (self.kernels.areas)(&job, run, &mut areas[own]) };
+                }
+            }
+        });
+    }
+
+    /// How much farther each region goes along the step it has just taken, and its volume there.
     fn find_lengths(&self, state: &mut VolumeState) {
         let VolumeState { regions, looks, steps, scales, active, target, .. } = state;
         for region in regions.iter_mut() {
@@ -123,80 +206,137 @@ impl Volume {
                 region.slopes[1] += look.0[2] / 6.0;
             }
         }
-        for (r, region) in regions.iter().enumerate().filter(|(r, _)| active[*r]) {
-            let grown = region.end / 18.0 - region.volume;
-            scales[r] = (length(target.volumes[r] - region.volume, grown, region.slopes) - 1.0) as f32;
+        for (r, region) in regions.iter_mut().enumerate().filter(|(r, _)| active[*r]) {
+            let way = Way::new(region.end / 18.0 - region.volume, region.slopes);
+            scales[r] = (way.length(target.volumes[r] - region.volume) - 1.0) as f32;
+            region.volume += way.grown(1.0 + f64::from(scales[r]));
         }
     }
 
-    /// How the normals of touched regions turn, in place of their last moves.
-    fn turn(&self, state: &mut VolumeState) {
-        let VolumeState { areas, areas_before, moves, steps, touched, .. } = state;
-        let (areas, before) = (&*areas, &*areas_before);
-        self.pass(moves, &mut [], steps, |run, turns, _| {
-            if run.moving && touched[run.region as usize] {
-                let places = run.batches.start * BATCH..run.batches.end * BATCH;
-                // SAFETY: the path was found available; all are of the run.
-                unsafe { (self.kernels.turn)(&before[places.clone()], &areas[places], turns) };
-            }
-            None
-        });
-    }
-
-    /// Areas, and what they sum to. Those of the first look of a frame are kept.
-    fn look(&self, state: &mut VolumeState, whole: bool) {
-        let VolumeState { points, origins, areas, areas_before, moves, weights, away, looks, active, .. } =
-            state;
-        let areas = if whole { areas_before } else { areas };
-        let job = AreaJob { pack: &self.pack, points, origins, weights, moves, away: away.as_deref() };
-        self.pass(areas, &mut [], looks, |run, areas, _| {
-            let asked = whole || (run.moving && active[run.region as usize]);
-            // SAFETY: the path was found available; all arrays are of this pack.
-            asked.then(|| unsafe { (self.kernels.areas)(&job, run, areas) })
-        });
-    }
-
-    /// Volumes and Gram numbers of the regions from the last look.
-    fn collect(&self, state: &mut VolumeState) {
-        let VolumeState { regions, looks, .. } = state;
-        for region in regions.iter_mut() {
-            (region.volume, region.gram) = (region.fans, 0.0);
+    /// Regions that their first step leads to their volume go there when points are settled, and are no longer active.
+    /// Whether any are left.
+    fn are_left(&self, state: &mut VolumeState, whole: f64) -> bool {
+        let VolumeState { regions, scales, more, active, target, .. } = state;
+        for (r, active) in active.iter_mut().enumerate().filter(|(_, active)| **active) {
+            *active = !is_exact(&regions[r], target.volumes[r], whole) || scales[r].abs() > EVEN;
+            more[r] = if *active { 0.0 } else { scales[r] };
         }
-        for (run, look) in self.pack.runs.iter().zip(looks.iter()) {
-            let region = &mut regions[run.region as usize];
-            region.volume += look.0[0];
-            region.gram += look.0[1];
-        }
-        regions.iter_mut().for_each(|region| region.volume /= 18.0);
+        active.contains(&true)
     }
 
-    /// Calls `work` with each run and its rows; where it gives nothing the run's sums stay.
-    fn pass(
-        &self,
-        first: &mut [Row],
-        second: &mut [Row],
-        sums: &mut [Sums],
-        work: impl Fn(&Run, &mut [Row], &mut [Row]) -> Option<Sums> + Sync + Send + Copy,
-    ) {
-        let pack = &self.pack;
-        let whole = Rows { chunk: 0, first, second, sums };
-        let chunks = 0..pack.run_starts.len() - 1;
-        parallel::for_each_part(
-            chunks,
-            whole,
-            |rows, chunk| rows.split(pack, chunk),
-            |chunk, rows| {
-                for (run, sums) in pack.runs_of(chunk).iter().zip(rows.sums) {
-                    let start = chunk * CHUNK;
-                    let places = (run.batches.start - start) * BATCH..(run.batches.end - start) * BATCH;
-                    let second = rows.second.get_mut(places.clone()).unwrap_or_default();
-                    if let Some(new) = work(run, &mut rows.first[places], second) {
-                        *sums = new;
+    /// Active regions go the rest of their way and are looked at there.
+    fn go_on(&self, state: &mut VolumeState) {
+        let VolumeState { points, moves, scales, active, .. } = &mut *state;
+        let places = self.pack.len();
+        parallel::for_each_chunk_mut(&mut points[..places], CHUNK * BATCH, |chunk, points| {
+            for (_, run, own) in Parts::runs(chunk, &self.pack) {
+                if run.moving && active[run.region as usize] {
+                    let more = scales[run.region as usize];
+                    for (point, moved) in points[own].iter_mut().zip(&moves[run.places()]) {
+                        for i in 0..3 {
+                            point[i] += more * moved[i];
+                        }
                     }
                 }
-            },
-        );
+            }
+        });
+        self.look_again(state);
+        let active = std::mem::take(&mut state.active);
+        self.collect(state, |region| active[region as usize]);
+        state.active = active;
     }
+
+    /// Points go where the lengths of steps say. How normals turn since the skinned skin, in place of moves.
+    fn settle(&self, state: &mut VolumeState) {
+        let VolumeState { points, areas, begun, skinned, moves, more, dirty, changed, touched, .. } = state;
+        for (run, dirty) in self.pack.runs.iter().zip(dirty.iter()) {
+            changed[run.batches.clone()].fill(*dirty || (run.moving && touched[run.region as usize]));
+        }
+        let areas = Settled { volume: self, areas, begun, skinned, more, dirty, touched };
+        let rows = [&mut points[..self.pack.len()], &mut moves[..]];
+        self.pass(Parts { rows, ..Parts::default() }, |chunk, parts| {
+            let [points, moves] = parts.rows;
+            for (_, run, own) in Parts::runs(chunk, &self.pack) {
+                if changed[run.batches.start] {
+                    let job = areas.job(self.pack.run_of_batch[run.batches.start] as usize);
+                    if !(run.moving && touched[run.region as usize]) {
+                        moves[own.clone()].fill([0.0; 4]);
+                    }
+                    // SAFETY: the path was found available; all are of the run.
+                    unsafe { (self.kernels.settle)(&job, &mut points[own.clone()], &mut moves[own]) };
+                }
+            }
+            for &place in self.pack.borders_of(chunk) {
+                if changed[place as usize / BATCH] {
+                    let [was, now] = areas.around(self.pack.point_of_place[place as usize]);
+                    let turned = plain::turn(was, now);
+                    moves[place as usize - chunk * CHUNK * BATCH] = [turned.x, turned.y, turned.z, 0.0];
+                }
+            }
+        });
+    }
+
+    /// Volumes and Gram numbers of regions from the last look.
+    fn collect(&self, state: &mut VolumeState, asked: impl Fn(u32) -> bool) {
+        let VolumeState { regions, looks, .. } = state;
+        for (_, region) in regions.iter_mut().enumerate().filter(|(r, _)| asked(*r as u32)) {
+            (region.volume, region.gram) = (region.fans / 18.0, 0.0);
+        }
+        for (run, look) in self.pack.runs.iter().zip(looks.iter()).filter(|(run, _)| asked(run.region)) {
+            let region = &mut regions[run.region as usize];
+            region.volume += look.0[0] / 18.0;
+            region.gram += look.0[1];
+        }
+    }
+
+    /// Calls `work` with each chunk and its parts.
+    fn pass(&self, whole: Parts<'_>, work: impl Fn(usize, Parts<'_>) + Sync + Send + Copy) {
+        let chunks = 0..self.pack.run_starts.len() - 1;
+        parallel::for_each_part(chunks, whole, |parts, chunk| parts.split(&self.pack, chunk), work);
+    }
+}
+
+/// Areas when all steps are taken.
+struct Settled<'a> {
+    volume: &'a Volume,
+    areas: &'a [Row],
+    begun: &'a [Row],
+    skinned: &'a [Row],
+    more: &'a [f32],
+    dirty: &'a [bool],
+    touched: &'a [bool],
+}
+
+impl<'a> Settled<'a> {
+    fn job(&self, index: usize) -> SettleJob<'a> {
+        let run = &self.volume.pack.runs[index];
+        let (places, region) = (run.places(), run.region as usize);
+        let moved = run.moving && self.touched[region];
+        let (begun, areas) = (&self.begun[places.clone()], &self.areas[places.clone()]);
+        SettleJob {
+            skinned: if self.dirty[index] { &self.skinned[places] } else { begun },
+            areas: [begun, if moved { areas } else { begun }],
+            more: if moved { self.more[region] } else { 0.0 },
+        }
+    }
+
+    /// What the areas of a point sum to over its regions, before and now: their fans cancel out.
+    fn around(&self, point: u32) -> [Vec3; 2] {
+        let pack = &self.volume.pack;
+        let mut sums = [Vec3::ZERO; 2];
+        for &place in pack.places_of_point.of(point as usize) {
+            let run = pack.run_of_batch[place as usize / BATCH] as usize;
+            let (job, k) = (self.job(run), place as usize - pack.runs[run].places().start);
+            let [begin, end] = job.areas.map(|areas| at(&areas[k]));
+            sums[0] += at(&job.skinned[k]);
+            sums[1] += end + (end - begin) * job.more;
+        }
+        sums
+    }
+}
+
+fn whole(state: &VolumeState) -> f64 {
+    state.target.volumes.iter().map(|v| v.abs()).sum()
 }
 
 /// How far the whole is off, over what it should be. A piece modelled inside out counts like the others.
@@ -206,34 +346,70 @@ fn off(state: &VolumeState, whole: f64) -> f64 {
     if whole > 0.0 { sum / whole } else { 0.0 }
 }
 
+fn is_exact(region: &Region, target: f64, whole: f64) -> bool {
+    (target - region.volume).abs() <= EXACT * target.abs().max(0.05 * whole)
+}
+
 /// Which regions still miss their volumes and can do something about it, and how far they are to go; whether any.
 fn choose(state: &mut VolumeState, whole: f64) -> bool {
     let VolumeState { regions, scales, active, touched, target, .. } = state;
     for (r, region) in regions.iter().enumerate() {
         let missing = target.volumes[r] - region.volume;
-        let exact = EXACT * target.volumes[r].abs().max(0.05 * whole);
         // V(x + s w A) = V + s gram / 6 + ...
         let scale = (6.0 * missing / region.gram) as f32;
-        active[r] = missing.abs() > exact && region.gram > 0.0 && scale.is_finite();
+        active[r] = !is_exact(region, target.volumes[r], whole) && region.gram > 0.0 && scale.is_finite();
         scales[r] = if active[r] { scale } else { 0.0 };
         touched[r] |= active[r];
     }
     active.contains(&true)
 }
 
-/// Where `V(t) = c1 t + c2 t^2 + c3 t^3`, known by its value at 1 and its slopes at 0 and 1, meets what is missing.
-fn length(missing: f64, end: f64, [c1, slope]: [f64; 2]) -> f64 {
-    let c3 = slope + c1 - 2.0 * end;
-    let c2 = end - c1 - c3;
-    let mut t = 1.0;
-    // Newton's steps from a guess that is some percent off: four are enough for f64.
-    for _ in 0..6 {
-        let slope = c1 + t * (2.0 * c2 + t * 3.0 * c3);
-        let next = t - (t * (c1 + t * (c2 + t * c3)) - missing) / slope;
-        if !next.is_finite() || next <= 0.0 {
-            return 1.0;
-        }
-        t = next.min(FARTHEST);
+/// How the volume grows along a step, `V(t) = c1 t + c2 t^2 + c3 t^3`: known by its value at 1 and its slopes at 0 and 1.
+struct Way([f64; 3]);
+
+impl Way {
+    fn new(end: f64, [c1, slope]: [f64; 2]) -> Self {
+        let c3 = slope + c1 - 2.0 * end;
+        Self([c1, end - c1 - c3, c3])
     }
-    t
+
+    fn grown(&self, t: f64) -> f64 {
+        let [c1, c2, c3] = self.0;
+        t * (c1 + t * (c2 + t * c3))
+    }
+
+    /// Where it meets what is missing.
+    fn length(&self, missing: f64) -> f64 {
+        let [c1, c2, c3] = self.0;
+        let mut t = 1.0;
+        // Newton's steps from a guess that is some percent off: four are enough for f64.
+        for _ in 0..6 {
+            let slope = c1 + t * (2.0 * c2 + t * 3.0 * c3);
+            let next = t - (self.grown(t) - missing) / slope;
+            if !next.is_finite() || next <= 0.0 {
+                return 1.0;
+            }
+            t = next.min(FARTHEST);
+        }
+        t
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ball blown up along its normals: its volume is a cubic of how far, and known by its ends.
+    #[test]
+    fn a_way_is_known_by_its_ends() {
+        let ball = |t: f64| 4.0 / 3.0 * std::f64::consts::PI * (1.0 + 0.1 * t).powi(3);
+        let slope = |t: f64| 0.4 * std::f64::consts::PI * (1.0 + 0.1 * t).powi(2);
+        let way = Way::new(ball(1.0) - ball(0.0), [slope(0.0), slope(1.0)]);
+        for t in [0.3, 0.8, 1.0, 1.2] {
+            assert!((way.grown(t) - (ball(t) - ball(0.0))).abs() < 1e-14);
+            assert!((way.length(ball(t) - ball(0.0)) - t).abs() < 1e-12, "{t}");
+        }
+        // No farther than a guess may be stretched.
+        assert_eq!(way.length(ball(2.0) - ball(0.0)), FARTHEST);
+    }
 }
