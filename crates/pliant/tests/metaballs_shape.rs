@@ -41,7 +41,7 @@ fn rest_is_rest_and_a_rigid_motion_is_rigid() {
         let positions = character.rest_positions();
         let carried = |p: &Vec3| rigid.transform_point3(p.as_dvec3()).as_vec3();
         let carried: Vec<Vec3> = positions.iter().map(carried).collect();
-        for weights in [BallWeights::File, BallWeights::Inside] {
+        for weights in [BallWeights::File, BallWeights::Auto] {
             let deformer = prepare(NAME, &character, &with_weights(weights, true), Path::best());
             let mut instance = deformer.instance();
             let mut shape = Shape::rest(&character);
@@ -63,7 +63,7 @@ fn half_a_turn_of_twist_does_not_wring_the_limb() {
     for name in ["cylinder", "arm", "leg"] {
         let character = sample(name, None);
         let motion = clip(&character, "twist");
-        for weights in [BallWeights::File, BallWeights::Inside] {
+        for weights in [BallWeights::File, BallWeights::Auto] {
             let deformer = prepare(NAME, &character, &with_weights(weights, false), Path::best());
             let mut instance = deformer.instance();
             let mut shape = Shape::rest(&character);
@@ -83,7 +83,7 @@ fn a_bend_keeps_volume_and_section() {
     for name in ["cylinder", "arm", "leg"] {
         let character = sample(name, None);
         let motion = clip(&character, "bend");
-        for weights in [BallWeights::File, BallWeights::Inside] {
+        for weights in [BallWeights::File, BallWeights::Auto] {
             let deformer = prepare(NAME, &character, &with_weights(weights, false), Path::best());
             let mut instance = deformer.instance();
             let mut shape = Shape::rest(&character);
@@ -106,13 +106,17 @@ fn limbs_are_rigid_away_from_joints() {
         let character = sample(name, None);
         let rest = character.rest_positions();
         let bones = character.skeleton().bones();
-        let joints: Vec<DVec3> = bones.iter().flat_map(|b| [b.start, b.end]).collect();
+        let joints: Vec<DVec3> = bones.iter().map(|b| b.start).collect();
         let radius_at = |p: DVec3| bones.iter().map(|b| b.distance(p)).fold(f64::INFINITY, f64::min);
         let far = |p: Vec3| {
+            // Of its own limb.
             let p = p.as_dvec3();
-            joints.iter().all(|j| j.distance(p) > 2.0 * radius_at(p) + radius_at(p))
+            joints.iter().all(|j| j.distance(p) > 2.0 * radius_at(p))
         };
-        for (clip_name, weights) in [("bend", BallWeights::Inside), ("twist", BallWeights::Inside)] {
+        for (clip_name, weights) in [
+            ("bend", BallWeights::Auto),
+            ("twist", BallWeights::Auto),
+        ] {
             let motion = clip(&character, clip_name);
             let deformer = prepare(NAME, &character, &with_weights(weights, false), Path::best());
             let mut shape = Shape::rest(&character);
@@ -127,7 +131,8 @@ fn limbs_are_rigid_away_from_joints() {
                 }
             }
             assert!(count > 50, "{name}: {count} edges are far from joints");
-            assert!(most < 0.01, "{name} {clip_name}: {most}");
+            println!("{name} {clip_name} {weights:?}: {most:.4} of {count} edges");
+            assert!(most < 0.01, "{name} {clip_name} {weights:?}: {most}");
         }
     }
 }
@@ -135,19 +140,24 @@ fn limbs_are_rigid_away_from_joints() {
 /// Elbow, knee and fist: bones that share a joint do not cross once overlaps are parted.
 #[test]
 fn folds_are_parted() {
-    for (name, least) in [("arm", 100), ("leg", 100), ("hand", 10)] {
+    for (name, least) in [("cylinder", 100), ("arm", 100), ("leg", 100), ("hand", 0)] {
         let character = sample(name, None);
         let motion = clip(&character, "bend");
         let pose = pose_at(&motion, 2.0);
-        let crossings = |overlap: bool| {
-            let (shape, health) = skin(NAME, &character, &with_overlap(overlap), &pose);
-            assert_eq!(health.parted.is_some(), overlap);
-            let found = judge(&character, true).frame(&pose, &shape.positions).self_intersections.unwrap();
-            found.adjacent
-        };
-        let (before, after) = (crossings(false), crossings(true));
-        assert!(before > least, "{name}: {before}");
-        assert!(50 * after <= before.max(100), "{name}: {before} -> {after}");
+        for weights in [BallWeights::Auto, BallWeights::File] {
+            // Fingers lie side by side: what is beside each other at the knuckles is not folded.
+            let left = if name == "hand" { 12 } else { 0 };
+            let crossings = |overlap: bool| {
+                let (shape, health) = skin(NAME, &character, &with_weights(weights, overlap), &pose);
+                assert_eq!(health.parted.is_some(), overlap);
+                let found = judge(&character, true).frame(&pose, &shape.positions);
+                found.self_intersections.expect("asked for").adjacent
+            };
+            let (before, after) = (crossings(false), crossings(true));
+            println!("{name} {weights:?}: {before} -> {after}");
+            assert!(before >= least, "{name} {weights:?}: {before}");
+            assert!(after <= left, "{name} {weights:?}: {before} -> {after}");
+        }
     }
 }
 

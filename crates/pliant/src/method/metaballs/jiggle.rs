@@ -69,7 +69,10 @@ impl Jiggle {
                     weights[ball as usize] += weight;
                 }
             }
-            let mean = |(sum, &weight): (&f32, &f32)| if weight > 0.0 { sum / weight } else { 0.0 };
+            // Large balls carry skin on all sides: half of it is enough.
+            let mean = |(sum, &weight): (&f32, &f32)| {
+                if weight > 0.0 { (2.0 * sum / weight).min(1.0) } else { 0.0 }
+            };
             sums.iter().zip(&weights).map(mean).collect::<Vec<f32>>()
         };
         let choices = settings.choices(&rig.character)?;
@@ -82,10 +85,10 @@ impl Jiggle {
         }))
     }
 
-    /// Which balls may swing.
-    pub(super) fn is_soft(&self) -> Vec<bool> {
-        let all = 0..self.swings.len();
-        all.map(|ball| self.choices.iter().any(|choice| choice[ball] > 0.0)).collect()
+    /// How much of each ball may swing.
+    pub(super) fn softness(&self) -> Vec<f32> {
+        let of_ball = |ball: usize| self.choices.iter().map(|choice| choice[ball]).fold(0.0, f32::max);
+        (0..self.swings.len()).map(of_ball).collect()
     }
 
     /// Ticks up to the first at or after `seconds`. How many balls had to be held.

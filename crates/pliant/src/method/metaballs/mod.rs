@@ -107,11 +107,14 @@ impl<'c> Metaballs<'c> {
         if count > limit {
             return Err(AssetError::TooMany { what: "balls, joints and bones", count, limit }.into());
         }
-        // Balls that a muscle or their own weight moves.
-        let mut is_live = jiggle.as_ref().map_or(vec![false; carriers.balls], Jiggle::is_soft);
-        lines.iter().flat_map(|line| &line.balls).for_each(|b| is_live[b.0 as usize] = true);
+        // How much a muscle or its own weight may move each ball.
+        let mut liveliness = jiggle.as_ref().map_or(vec![0.0; carriers.balls], Jiggle::softness);
+        for &(ball, share) in lines.iter().flat_map(|line| &line.balls) {
+            let own = &mut liveliness[ball as usize];
+            *own = own.max(share as f32);
+        }
         let on = parallel::map(character.weights().vertex_count(), |vertex| {
-            hang(&rig, &joints, carriers, &is_live, vertex)
+            hang(&rig, &joints, carriers, &liveliness, vertex)
         });
         let weights: Vec<Bound> = on.iter().map(|on| on.weights.clone()).collect();
         let is_bent: Vec<bool> = on.iter().map(|on| on.is_bent).collect();
@@ -129,7 +132,8 @@ impl<'c> Metaballs<'c> {
         let solver = Solver::of_springs(&centers, &rig.springs, path)?;
         let freedom = |on: &Bound| smooth((1.0 - on.first().map_or(1.0, |b| b.1)) / FREE);
         let inverse_masses = rig.on_bones.iter().map(freedom).collect();
-        let overlap = settings.overlap.unwrap_or(true).then(|| Overlap::new(character, true));
+        let parts = settings.overlap.unwrap_or(true);
+        let overlap = parts.then(|| Overlap::new(character, true, path)).transpose()?;
         Ok(Self {
             swelling: swelling(&rig),
             main_slots: rig.on_bones.iter().map(|on| on.first().map_or(0, |b| b.0)).collect(),
@@ -162,7 +166,7 @@ fn hang(
     rig: &BallRig<'_>,
     joints: &JointBalls,
     carriers: Carriers,
-    is_live: &[bool],
+    liveliness: &[f32],
     vertex: usize,
 ) -> Hung {
     let character = &rig.character;
@@ -170,11 +174,13 @@ fn hang(
     let own: Bound = character.weights().of(vertex).collect();
     let fleshy = rig.share[vertex];
     // What has no flesh goes with its bones, at joints too.
-    let on_joints = if fleshy > 0.0 { joints.of(at, &own) } else { Vec::new() };
+    let mut on_joints = if fleshy > 0.0 { joints.of(at, &own) } else { Vec::new() };
+    // Nor does a joint hold what is to swing or grow.
+    let lively: f32 = rig.on_balls[vertex].iter().map(|&(ball, w)| w * liveliness[ball as usize]).sum();
+    on_joints.iter_mut().for_each(|j| j.2 *= 1.0 - f64::from(smooth(2.0 * lively)));
     let whole: f64 = on_joints.iter().map(|j| j.2).sum();
     let mut weights: Bound = Vec::new();
     let mut of_bones = vec![0.0f32; carriers.bones];
-    let mut is_moved = false;
     for &(pair, height, weight) in &on_joints {
         let weight = weight as f32;
         let rung = height * RUNGS as f64;
@@ -190,7 +196,6 @@ fn hang(
     for &(ball, weight) in &rig.on_balls[vertex] {
         let weight = weight * left * fleshy;
         weights.push((ball, weight));
-        is_moved |= is_live[ball as usize] && weight > 0.0;
         rig.on_bones[ball as usize].iter().for_each(|&(s, w)| of_bones[s as usize] += weight * w);
     }
     for &(slot, weight) in &own {
@@ -200,7 +205,7 @@ fn hang(
     }
     weights.retain(|w| w.1 > 0.0);
     let most = of_bones.iter().copied().fold(0.0, f32::max);
-    let is_bent = is_moved || most < RIGID;
+    let is_bent = lively > 0.0 || most < RIGID;
     Hung { weights, is_bent, detail: left * fleshy, is_border: whole > 0.0 && whole < BORDER }
 }
 

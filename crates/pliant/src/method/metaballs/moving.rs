@@ -167,7 +167,8 @@ impl Instance for Moving<'_> {
         skin.filter(&self.carriers, steps, &mut self.skin, positions, normals);
         finished(Stage::Filter);
         if let (Some(overlap), Some(state)) = (overlap, &mut self.overlap) {
-            health.parted = Some(overlap.part(&self.balls.matrices, state, positions, normals));
+            health.parted = Some(overlap.part(&self.balls.matrices, state, positions));
+            overlap.show(|_| true, state, positions, normals);
             finished(Stage::Overlap);
         }
         health

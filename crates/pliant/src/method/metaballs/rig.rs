@@ -1,7 +1,7 @@
 //! Balls on bones, skin on balls, and the springs between them: what is found once.
 
 use super::{BallWeights, MetaballsSettings};
-use crate::asset::{AssetError, Bone, Character, Weights};
+use crate::asset::{AssetError, Bone, Character, Slot, Weights};
 use crate::body::{Ball, Balls, Body, Embedding, InsideDistances, prune};
 use crate::parallel;
 use crate::rig::weights::{self, BoneDistances, KEEP, Near, rest_size};
@@ -24,8 +24,12 @@ const BONES: usize = 4;
 const VERTEX_BALLS: usize = 6;
 /// Balls near a vertex or ball that are looked at.
 const NEAR_BALLS: usize = 16;
-/// Weights below this are none.
-const LEAST: f32 = 1e-3;
+/// Weights below this share of the largest are none: it is taken off all, so that they still fade. Without it a limb is a
+/// little bent far from its joints.
+const LEAST: f32 = 0.01;
+/// Weights with this much in common give a vertex to the same bones; so it must be with this share of them.
+const SAME: f32 = 0.5;
+const AGREED: f64 = 0.97;
 /// Balls whose bones are this alike (shares in common), and more, are a vertex's own.
 const ALIKE: f32 = 0.3;
 /// Springs that a ball asks for, and how much farther than the sum of radii they go.
@@ -71,13 +75,9 @@ impl<'c> BallRig<'c> {
         let near_balls = |point: usize| near_balls.vertices().of(point);
 
         let count = rest.len();
-        let (character, on_bones): (Cow<'c, Character>, _) = match settings.weights {
-            BallWeights::File => {
-                let character = softened(character, body)?;
-                let on_bones = averaged(&character, packing.balls(), near_balls);
-                (Cow::Owned(character), on_bones)
-            }
-            BallWeights::Inside => {
+        let inside = match settings.weights {
+            BallWeights::File => None,
+            BallWeights::Auto | BallWeights::Inside => {
                 let near = InsideDistances::new(body.tets(), &embedding, &points, &bones, KEEP)?;
                 let radius = |point: usize| match point.checked_sub(count) {
                     Some(ball) => f64::from(packing.balls()[ball].radius),
@@ -86,9 +86,21 @@ impl<'c> BallRig<'c> {
                 let mut bound =
                     parallel::map(points.len(), |p| by_distance(near.vertices().of(p), radius(p)));
                 let on_bones = bound.split_off(count);
-                ride(character, &used, body, &mut bound);
+                let own = own_weights(character, &used);
+                let agrees = settings.weights == BallWeights::Inside || agree(&bound, &own, body);
+                ride(own, body, &mut bound);
+                agrees.then_some((bound, on_bones))
+            }
+        };
+        let (character, on_bones): (Cow<'c, Character>, _) = match inside {
+            Some((bound, on_bones)) => {
                 let weights = Weights::new(&bound, bones.slot_count())?;
                 (Cow::Owned(weights::bind(used, weights)?), on_bones)
+            }
+            None => {
+                let character = softened(character, body)?;
+                let on_bones = averaged(&character, packing.balls(), near_balls);
+                (Cow::Owned(character), on_bones)
             }
         };
         let balls = packing.balls();
@@ -145,27 +157,41 @@ fn by_distance(near: &[Near], radius: f64) -> Bound {
     let soft = SOFTENED * radius;
     let squared = |n: &Near| (f64::from(n.distance).powi(2) + soft * soft).max(f64::MIN_POSITIVE);
     let first = near.iter().map(squared).fold(f64::INFINITY, f64::min);
-    let weigh = |n: &Near| (n.slot, fourth(first / squared(n)) as f32);
-    let mut bound: Bound = near.iter().map(weigh).filter(|w| w.1 > LEAST).collect();
+    let weigh = |n: &Near| (n.slot, fourth(first / squared(n)) as f32 - LEAST);
+    let mut bound: Bound = near.iter().map(weigh).filter(|w| w.1 > 0.0).collect();
     prune(&mut bound, BONES);
     bound
 }
 
-/// What has no flesh of its own keeps the weights that it came with.
-fn ride(character: &Character, used: &Character, body: &Body, bound: &mut [Bound]) {
+/// The weights that vertices came with, by the slots of the joints that they use.
+fn own_weights(character: &Character, used: &Character) -> Vec<Bound> {
     let slots = weights::slots(used.skeleton());
-    let slot_of = |slot: u16| {
-        let joint = character.slots()[slot as usize].joint;
-        slots.iter().position(|s| s.joint == joint).map(|s| s as u16)
-    };
-    let new_slots: Vec<Option<u16>> = (0..character.slots().len()).map(|s| slot_of(s as u16)).collect();
-    for (vertex, bound) in bound.iter_mut().enumerate().filter(|(v, _)| body.rides(*v)) {
+    let slot_of = |slot: &Slot| slots.iter().position(|s| s.joint == slot.joint).map(|s| s as u16);
+    let new_slots: Vec<Option<u16>> = character.slots().iter().map(slot_of).collect();
+    let of_vertex = |vertex: usize| {
         let own = character.weights().of(vertex).filter_map(|(s, w)| Some((new_slots[s as usize]?, w)));
         let mut own: Bound = own.collect();
-        if !own.is_empty() {
-            prune(&mut own, usize::MAX);
-            *bound = own;
-        }
+        prune(&mut own, usize::MAX);
+        own
+    };
+    (0..character.weights().vertex_count()).map(of_vertex).collect()
+}
+
+/// Whether two sets of weights give nearly all skin to the same bones.
+fn agree(inside: &[Bound], own: &[Bound], body: &Body) -> bool {
+    let (mut same, mut all) = (0u32, 0u32);
+    for (_, (a, b)) in inside.iter().zip(own).enumerate().filter(|(v, _)| !body.rides(*v)) {
+        let of = |slot: u16| b.iter().find(|w| w.0 == slot).map_or(0.0, |w| w.1);
+        let shared: f32 = a.iter().map(|&(slot, weight)| weight.min(of(slot))).sum();
+        (same, all) = (same + u32::from(shared >= SAME), all + 1);
+    }
+    f64::from(same) >= AGREED * f64::from(all)
+}
+
+/// What has no flesh of its own keeps the weights that it came with.
+fn ride(own: Vec<Bound>, body: &Body, bound: &mut [Bound]) {
+    for (vertex, own) in own.into_iter().enumerate().filter(|(v, own)| body.rides(*v) && !own.is_empty()) {
+        bound[vertex] = own;
     }
 }
 
@@ -230,7 +256,7 @@ fn on_balls(near: &[Near], balls: &[Ball], own: &[(u16, f32)], on_bones: &[Bound
     // The last one fades out as the next takes its place.
     let next = bound.get(VERTEX_BALLS).map_or(0.0, |b| b.1);
     bound.iter_mut().for_each(|b| b.1 -= next);
-    let least = LEAST * bound.first().map_or(0.0, |b| b.1);
+    let least = 0.1 * LEAST * bound.first().map_or(0.0, |b| b.1);
     bound.retain(|b| b.1 > least);
     prune(&mut bound, VERTEX_BALLS);
     let share = if bound.is_empty() { 0.0 } else { (10.0 * most).min(1.0) };

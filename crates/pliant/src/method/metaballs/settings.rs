@@ -62,7 +62,7 @@ impl Default for MetaballsSettings {
     fn default() -> Self {
         Self {
             balls: 500,
-            weights: BallWeights::File,
+            weights: BallWeights::Auto,
             springs: 0.5,
             joint_radius: 2.2,
             inner_radius: 0.5,
@@ -82,11 +82,13 @@ impl Default for MetaballsSettings {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BallWeights {
-    /// The character's own: what its file has, or what was made of distances through the inside where it has none.
+    /// `inside` where that agrees with the character's own on whose skin is whose, else `file`.
     #[default]
-    File,
+    Auto,
     /// By distances from the bones through the inside of the body, whatever the file has: `(1/d)^8`.
     Inside,
+    /// The character's own: what its file has, or what was made of distances through the inside where it has none.
+    File,
 }
 
 /// The ball of a joint.

@@ -17,8 +17,9 @@ use glam::{DAffine3, DVec3, Vec3};
 const CLOSED: [f64; 2] = [10.0, 30.0];
 /// Degrees between the bones above which there is no inside of the bend.
 const OPEN: [f64; 2] = [165.0, 145.0];
-/// How deep flesh must have passed the plane, over the radius, from which on anything is done, and at which all is.
-const DEEP: [f32; 2] = [0.015, 0.04];
+/// How deep flesh must have passed the plane, over the radius, from which on anything is done, and at which all is: less than
+/// not at all, for what comes fast is slowed down before it meets.
+const DEEP: [f32; 2] = [-0.08, 0.0];
 /// How far the plane goes to where the skin is of both bones alike, at most, over the radius; and how many members of both
 /// are too few to tell.
 const SHIFT: f32 = 0.25;
@@ -27,6 +28,8 @@ const FEW: f32 = 0.1;
 const INNER: f32 = 0.06;
 /// The gap that is left, over the radius; less where both bones have their say.
 const GAP: f32 = 0.03;
+/// How far on its own side of that flesh is slowed down, over the radius.
+const SOFT: f32 = 0.12;
 /// Skin this near to the plane, over the radius, is in contact: less and less of it is moved for the volume's sake.
 const CONTACT: f32 = 0.6;
 const NEAR: f32 = GAP + CONTACT + SHIFT;
@@ -439,12 +442,15 @@ impl Hinge {
         let (shift, all) = (found.said.iter().sum::<f32>(), FEW + found.says.iter().sum::<f32>());
         let most = SHIFT * radius;
         let shift = (shift / all).clamp(-most, most);
-        let mut past = 0f32;
+        let mut past = f32::NEG_INFINITY;
         for near in near.iter_mut() {
             let member = &self.members[near.index as usize];
             let height = near.own - shift;
             near.own = if member.side > 0.0 { height } else { -height };
-            past = past.max(-near.own * near.share * member.sureness());
+            let sure = near.share * member.sureness();
+            // What has still a way to go, or is not sure to be past.
+            let short = near.own + (1.0 - sure) * radius;
+            past = past.max(if near.own < 0.0 { -near.own * sure } else { -short });
         }
         if parts {
             fold.ease = fold.bent * smooth((past / radius - DEEP[0]) / (DEEP[1] - DEEP[0]));
@@ -473,7 +479,8 @@ impl Hinge {
         let Folded { fold, near, parted, moved, smoothed, parted_of, beside, .. } = state;
         for near in near.iter_mut() {
             let member = &self.members[near.index as usize];
-            let gap = GAP * fold.radius * member.sureness() - near.own;
+            let sure = fold.radius * member.sureness();
+            let gap = eased_in(GAP * sure - near.own, SOFT * sure);
             // Others are not evened out either, and stay.
             if gap > 0.0 {
                 near.parted = parted.len() as u32;
@@ -540,6 +547,18 @@ impl Hinge {
             }
             std::mem::swap(moved, smoothed);
         }
+    }
+}
+
+/// The larger of a number and 0, rounded off where it passes 0 by less than `over`: flesh that comes fast is slowed down
+/// before it is stopped.
+fn eased_in(x: f32, over: f32) -> f32 {
+    if x <= -over {
+        0.0
+    } else if x < over {
+        (x + over) * (x + over) / (4.0 * over)
+    } else {
+        x
     }
 }
 
