@@ -17,7 +17,7 @@ import bpy
 
 VERTICES = [8620, 34594]
 SECONDS = 4.0  # Spent on each of Blender's rows; the best frame counts.
-METHODS = ["lbs", "dqs", "smooth", "volume"]
+METHODS = ["lbs", "dqs", "smooth", "volume", "metaballs"]
 
 
 def blender(file, preserve_volume):

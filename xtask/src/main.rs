@@ -197,7 +197,7 @@ fn peers() -> Result<()> {
 }
 
 /// What the README shows: the picture's name, and how it is taken.
-const README_PICTURES: [(&str, &str); 15] = [
+const README_PICTURES: [(&str, &str); 18] = [
     ("human-walk-position", "sample:human --clip walk --time 0.3 --method position"),
     ("horse-run-position", "sample:horse --clip run --time 0.3 --method position"),
     ("octopus-wave-position", "sample:octopus --clip wave --time 0.8 --method position"),
@@ -210,6 +210,9 @@ const README_PICTURES: [(&str, &str); 15] = [
     ("cylinder-twist-lbs", "sample:cylinder --clip twist --time 2 --method lbs"),
     ("cylinder-twist-dqs", "sample:cylinder --clip twist --time 2 --method dqs"),
     ("cylinder-twist-position", "sample:cylinder --clip twist --time 2 --method position"),
+    ("human-balls", "sample:human --method metaballs --show balls"),
+    ("hand-bend-metaballs", "sample:hand --clip bend --time 80% --method metaballs"),
+    ("cylinder-twist-metaballs", "sample:cylinder --clip twist --time 80% --method metaballs"),
     ("human-pins", "sample:human --clip kick --time 0.6 --method strain --show pins"),
     (
         "bunny-run-isotropic",

@@ -148,8 +148,7 @@ impl Balls {
                     let tilt = std::f32::consts::PI * down as f32 / DOWN as f32;
                     let turn = std::f32::consts::TAU * around as f32 / AROUND as f32;
                     let ring = libm::sinf(tilt);
-                    let out =
-                        Vec3::new(ring * libm::cosf(turn), libm::cosf(tilt), ring * libm::sinf(turn));
+                    let out = Vec3::new(ring * libm::cosf(turn), libm::cosf(tilt), ring * libm::sinf(turn));
                     made.positions.push(center(index as u32) + out * radius);
                     made.normals.push(out);
                     made.colours.push(colour(slot.into()));
@@ -157,7 +156,8 @@ impl Balls {
             }
             for down in 0..DOWN {
                 for around in 0..AROUND {
-                    let at = |d: usize, a: usize| first + ((down + d) * AROUND + (around + a) % AROUND) as u32;
+                    let at =
+                        |d: usize, a: usize| first + ((down + d) * AROUND + (around + a) % AROUND) as u32;
                     made.triangles.push([at(0, 0), at(0, 1), at(1, 0)]);
                     made.triangles.push([at(0, 1), at(1, 1), at(1, 0)]);
                 }

@@ -295,3 +295,57 @@ fn a_picture_of_flesh_is_of_the_motion_up_to_there() {
     let said = fails(&["picture", text(&file), "--show", "tets", "--time", "1", "-o", text(&at("p.png"))], 1);
     assert!(said.contains("position"), "{said}");
 }
+
+/// Balls are told of in the report, drawn, and need no memory unless something is soft.
+#[test]
+fn balls_are_baked_reported_and_drawn() {
+    let (folder, file) = sample("arm", 1500);
+    let at = |name: &str| folder.path().join(name);
+    let bake = |out: &str, extra: &[&str]| {
+        let mut args = vec!["bake", text(&file), "--method", "metaballs", "--clip", "bend", "--json"];
+        let out = at(out);
+        args.extend(["--fps", "10", "-o", text(&out)]);
+        args.extend(extra);
+        json(&works(&args))
+    };
+    let report = bake("a.mdd", &["--threads", "1"]);
+    let balls = &report["balls"];
+    assert!((50..=500).contains(&balls["count"].as_u64().unwrap()), "{balls}");
+    assert!(
+        balls["springs"].as_u64().unwrap() > 100 && balls["coverage_percent"].as_f64().unwrap() > 90.0,
+        "{balls}"
+    );
+    for stage in ["skin", "solve", "embed", "filter", "overlap"] {
+        assert!(report["ms_per_frame"][stage].as_f64().unwrap() > 0.0, "{stage}");
+    }
+    assert!(report["overlap_vertices_max"].as_u64().unwrap() > 0);
+    assert_eq!(report["preroll_ms"], 0.0);
+    assert_eq!(bake("b.mdd", &["--threads", "2"])["state_hash"], report["state_hash"]);
+    assert_ne!(bake("c.mdd", &["--preset", "jelly"])["state_hash"], report["state_hash"]);
+    let config = at("muscle.toml");
+    let muscle = |joint: &str| {
+        let text = format!(
+            "[[metaballs.muscle]]\nfrom = {{ joint = 'UpperArm' }}\nto = {{ joint = '{joint}' }}\ngain = 0.5\n"
+        );
+        fs::write(&config, text).unwrap();
+    };
+    muscle("LowerArm");
+    assert_ne!(bake("d.mdd", &["--config", text(&config)])["state_hash"], report["state_hash"]);
+    muscle("LowerArn");
+    let bad =
+        ["bake", text(&file), "--method", "metaballs", "--config", text(&config), "-o", text(&at("e.mdd"))];
+    let said = fails(&bad, 1);
+    assert!(said.contains("metaballs.muscle[0].to.joint") && said.contains("LowerArm"), "{said}");
+    assert!(!at("e.mdd").exists());
+    let picture = |name: &str, extra: &[&str]| {
+        let out = at(name);
+        let mut args =
+            vec!["picture", text(&file), "--method", "metaballs", "--show", "balls", "--size", "120x120"];
+        args.extend(["-q", "-o", text(&out)]);
+        args.extend(extra);
+        works(&args);
+        fs::read(&out).unwrap()
+    };
+    let (rest, moved) = (picture("r.png", &[]), picture("m.png", &["--clip", "bend", "--time", "1"]));
+    assert!(rest != moved && rest.len() > 500);
+}

@@ -387,6 +387,7 @@ fn bench_prints_scalar_beside_the_real_path() {
     assert_eq!(of("strain"), 2, "bars, without frames and with");
     assert_eq!(of("smooth"), 2, "without bulge and with");
     assert_eq!(of("volume"), 3, "skinning, with volume, and with overlaps parted");
+    assert_eq!(of("metaballs"), 3, "skinning, with balls, and with overlaps parted");
     assert_eq!(rows.len(), 17);
     for row in rows {
         for key in [

@@ -465,6 +465,8 @@ fn fibres_come_from_the_settings_and_files_beside_them() {
 fn methods_without_frames_or_pins_say_so() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("p.png");
+    let args = ["picture", "sample:arm", "--method", "lbs", "--show", "balls", "-q", "-o", text(&out)];
+    assert!(fails(&args, 1).contains("lbs has no balls; use --method metaballs"));
     for (method, show) in [("lbs", "frames"), ("position", "pins"), ("dqs", "pins"), ("position", "frames")] {
         let args = ["picture", "sample:arm", "--method", method, "--show", show, "-q", "-o", text(&out)];
         let said = refused(&args);

@@ -110,7 +110,9 @@ fn springs_do_not_cross_gaps() {
     };
     let finger = |slot: u16| {
         let name = name(slot);
-        ["Thumb", "Index", "Middle", "Ring", "Pinky", "Little"].iter().position(|f| name.starts_with(f))
+        ["Thumb", "Index", "Middle", "Ring", "Pinky", "Little"]
+            .iter()
+            .position(|f| name.starts_with(f))
             .filter(|_| !name.ends_with('1'))
     };
     let mut of_fingers = 0;
@@ -275,8 +277,10 @@ fn a_region_is_soft_within_its_time() {
     // As good as firm, in the same place.
     let mut firm = soft(&character, Preset::Firm);
     firm.regions[0].softness = Some(1e-9);
-    let (soft, firm) =
-        (prepare_as(NAME, &character, &windowed, Path::best()), prepare_as(NAME, &character, &firm, Path::best()));
+    let (soft, firm) = (
+        prepare_as(NAME, &character, &windowed, Path::best()),
+        prepare_as(NAME, &character, &firm, Path::best()),
+    );
     let motion = play(&character, "shake");
     let (mut a, mut b) = (soft.instance(), firm.instance());
     let mut shapes = [0; 2].map(|_| Shape::rest(&character));

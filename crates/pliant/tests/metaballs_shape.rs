@@ -113,10 +113,7 @@ fn limbs_are_rigid_away_from_joints() {
             let p = p.as_dvec3();
             joints.iter().all(|j| j.distance(p) > 2.0 * radius_at(p))
         };
-        for (clip_name, weights) in [
-            ("bend", BallWeights::Auto),
-            ("twist", BallWeights::Auto),
-        ] {
+        for (clip_name, weights) in [("bend", BallWeights::Auto), ("twist", BallWeights::Auto)] {
             let motion = clip(&character, clip_name);
             let deformer = prepare(NAME, &character, &with_weights(weights, false), Path::best());
             let mut shape = Shape::rest(&character);
@@ -125,7 +122,8 @@ fn limbs_are_rigid_away_from_joints() {
             for t in character.surface().triangles() {
                 for [a, b] in [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]].map(|e| e.map(|v| v as usize)) {
                     if far(rest[a]) && far(rest[b]) {
-                        let ratio = shape.positions[a].distance(shape.positions[b]) / rest[a].distance(rest[b]);
+                        let ratio =
+                            shape.positions[a].distance(shape.positions[b]) / rest[a].distance(rest[b]);
                         (most, count) = (most.max((ratio - 1.0).abs()), count + 1);
                     }
                 }

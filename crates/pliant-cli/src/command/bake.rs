@@ -11,6 +11,7 @@ use crate::motion::{self, Schedule};
 use crate::prepare::prepare;
 use crate::progress::Progress;
 use crate::report;
+use crate::report::Balls;
 use crate::settings::{Task, Wishes};
 use crate::terminal::{say, shown};
 use anyhow::{Context, Result, ensure};
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
         method,
         prepare_ms: milliseconds(started),
         preroll_ms: 0.0,
+        balls: deformer.packing().map(|p| Balls::new(&p, input.character.diagonal())),
         cycles: vec![],
         warnings: input.warnings.iter().map(ToString::to_string).collect(),
     };

@@ -70,6 +70,10 @@ fn lead(report: &Report) -> String {
     if let Some(tets) = report.tets {
         let _ = write!(text, ", {tets} tets");
     }
+    if let Some(balls) = report.balls {
+        let covered = balls.coverage_percent;
+        let _ = write!(text, ", {} balls that cover {covered:.1} % of the body", balls.count);
+    }
     text + "."
 }
 

@@ -7,6 +7,7 @@ pub(crate) use html::html;
 
 use glam::Vec3;
 use pliant::measure::{self, Summary, VolumeSource};
+use pliant::method::Packing;
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -24,6 +25,8 @@ pub(crate) struct Report {
     pub(crate) vertices: usize,
     pub(crate) triangles: usize,
     pub(crate) tets: Option<usize>,
+    /// Where the body is filled with balls.
+    pub(crate) balls: Option<Balls>,
     pub(crate) threads: usize,
     pub(crate) prepare_ms: f64,
     /// Playing the clip up to the first frame.
@@ -101,6 +104,28 @@ pub(crate) struct Loop {
     pub(crate) cycles: usize,
     /// The most that anything moved from one cycle's start to the next one's, over the character's diagonal.
     pub(crate) closes_within: f64,
+}
+
+/// Balls that fill a body.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Balls {
+    pub(crate) count: usize,
+    pub(crate) springs: usize,
+    /// Of the body's volume, within any of them.
+    pub(crate) coverage_percent: f64,
+    /// Mean distance of the skin's vertices from the nearest, over the character's diagonal.
+    pub(crate) gap: f64,
+}
+
+impl Balls {
+    pub(crate) fn new(packing: &Packing<'_>, diagonal: f64) -> Self {
+        Self {
+            count: packing.balls.balls().len(),
+            springs: packing.springs.len(),
+            coverage_percent: packing.balls.coverage() * 100.0,
+            gap: packing.balls.gap() / diagonal,
+        }
+    }
 }
 
 /// Time by stage; null for stages that a method does not have.
@@ -181,6 +206,7 @@ pub(crate) struct Run {
     pub(crate) vertices: usize,
     pub(crate) triangles: usize,
     pub(crate) tets: Option<usize>,
+    pub(crate) balls: Option<Balls>,
     pub(crate) threads: usize,
     pub(crate) prepare_ms: f64,
     pub(crate) preroll_ms: f64,
@@ -246,6 +272,7 @@ impl Report {
             vertices: run.vertices,
             triangles: run.triangles,
             tets: run.tets,
+            balls: run.balls,
             threads: run.threads,
             prepare_ms: run.prepare_ms,
             preroll_ms: run.preroll_ms,

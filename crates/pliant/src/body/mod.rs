@@ -14,9 +14,9 @@ pub mod quality;
 pub mod topology;
 mod update;
 
+pub use balls::{Ball, Balls};
 #[doc(hidden)]
 pub use bench::{bench_bend, bench_block, bench_body};
-pub use balls::{Ball, Balls};
 pub(crate) use bvh::Bvh;
 pub use distance::{DistanceWarning, InsideDistances, Weighed, weigh};
 pub use embedding::Embedding;

@@ -6,7 +6,7 @@ use crate::drive::{Cycle, Frame};
 use crate::load::{self, Input};
 use crate::picture::View;
 use crate::portrait::{Heat, Portrait};
-use crate::report::{Loop, Milliseconds, Report, Run, StateHash};
+use crate::report::{Balls, Loop, Milliseconds, Report, Run, StateHash};
 use anyhow::{Context, Result};
 use pliant::measure::{Judge, Recorder, TetJudge};
 use pliant::method::Shape;
@@ -50,6 +50,7 @@ pub(super) struct Circumstances {
     pub(super) method: String,
     pub(super) prepare_ms: f64,
     pub(super) preroll_ms: f64,
+    pub(super) balls: Option<Balls>,
     pub(super) cycles: Vec<Cycle>,
     /// All that was odd, in words.
     pub(super) warnings: Vec<String>,
@@ -147,6 +148,7 @@ impl<'a> Record<'a> {
             vertices: character.surface().positions().len(),
             triangles: character.surface().triangles().len(),
             tets: self.tets.map(TetJudge::tet_count),
+            balls: about.balls,
             threads: rayon::current_num_threads(),
             prepare_ms: about.prepare_ms,
             preroll_ms: about.preroll_ms,
@@ -210,6 +212,7 @@ mod tests {
                     pose: &pose,
                     shape: &shape,
                     nodes: None,
+                    balls: None,
                     health: Health { held, ..Default::default() },
                     ms: Milliseconds::default(),
                 },

@@ -132,7 +132,8 @@ pub(super) fn run(threads: &[u16], path: Path, json: bool) -> Result<()> {
 
 fn measure(paper: &Paper, threads: u16, path: Path) -> Result<Row> {
     let character = zoo::character(paper.sample, Some(paper.vertices))?;
-    let clip = character.clips().iter().find(|c| c.name() == CLIP).context("the sample has lost its motion")?;
+    let clip =
+        character.clips().iter().find(|c| c.name() == CLIP).context("the sample has lost its motion")?;
     let pose = Pose::sample(&character, Some(clip), SECONDS);
     let mut settings = Settings::default();
     settings.metaballs.balls = paper.balls;

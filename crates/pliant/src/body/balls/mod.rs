@@ -41,7 +41,13 @@ pub struct Balls {
 
 impl Balls {
     /// Fills the body of a skin at `positions` with about `count` balls: more where that many bones ask for one each.
-    pub fn fill(body: &Body, positions: &[Vec3], triangles: &[[u32; 3]], bones: &[Bone], count: usize) -> Self {
+    pub fn fill(
+        body: &Body,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+        bones: &[Bone],
+        count: usize,
+    ) -> Self {
         let fleshy = body.fleshy(triangles);
         let points: Vec<DVec3> = positions.iter().map(|p| p.as_dvec3()).collect();
         let skin = Bvh::new(&points, &fleshy);
@@ -115,12 +121,7 @@ impl<'l> Filling<'l> {
             lattice.for_neighbours(s, |n, step| within |= lattice.radius(n) >= radius + WITHIN * step);
             !within
         });
-        Self {
-            lattice,
-            candidates: candidates.collect(),
-            held: vec![0; lattice.len()],
-            chosen: Vec::new(),
-        }
+        Self { lattice, candidates: candidates.collect(), held: vec![0; lattice.len()], chosen: Vec::new() }
     }
 
     /// How many samples a ball there would add.

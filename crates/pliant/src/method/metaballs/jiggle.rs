@@ -1,9 +1,9 @@
 //! Balls of soft regions follow their own inertia: springs to their neighbours and to where the bones have them bring them
 //! back, on a clock of their own. All others follow the skeleton.
 
+use super::Metaballs;
 use super::moving::{Balls, iterations};
 use super::rig::BallRig;
-use super::Metaballs;
 use crate::body::Node;
 use crate::method::clock::{Clock, between_roots};
 use crate::method::flesh::{NodeTissue, at, presence, put};
@@ -271,9 +271,7 @@ impl JiggleState {
     fn carry(&mut self, by: &DAffine3) {
         let place = |node: &mut Node| put(node, by.transform_point3(at(node).as_dvec3()).as_vec3());
         self.nodes.iter_mut().chain(&mut self.firm).for_each(place);
-        self.velocities
-            .iter_mut()
-            .for_each(|v| *v = by.transform_vector3(v.as_dvec3()).as_vec3());
+        self.velocities.iter_mut().for_each(|v| *v = by.transform_vector3(v.as_dvec3()).as_vec3());
     }
 
     /// Moves balls that bones have placed to where they swing at a moment between the last two ticks.

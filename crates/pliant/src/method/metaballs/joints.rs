@@ -4,13 +4,13 @@
 //! that a vertex is on two rungs of it with a weight each: `v = sum_r w_r (o_r + R_r (v - p))`. Straight between rungs a
 //! limb that is twisted by half a turn loses a third of a percent of its radius.
 
-use super::rig::Bound;
 use super::MetaballsSettings;
+use super::rig::Bound;
 use crate::asset::{Character, Skeleton};
-use crate::method::check::SettingsError;
-use crate::method::regions::{Joints, no_joint};
 use crate::body::{Body, OnSkin};
+use crate::method::check::SettingsError;
 use crate::method::flesh::hang;
+use crate::method::regions::{Joints, no_joint};
 use crate::skin::mesh::smooth_step;
 use glam::{DMat3, DVec3};
 use std::collections::BTreeMap;
@@ -29,6 +29,9 @@ const SHARED: f32 = 0.05;
 const FEW: usize = 3;
 /// The most pairs: the strongest.
 const MOST: usize = 1000;
+
+/// Vertices that two bones share, and the smaller weight of each.
+type Shared = Vec<(u32, f64)>;
 
 /// Two bones with skin in common.
 pub(super) struct Pair {
@@ -76,7 +79,7 @@ impl Pair {
             let edges = DMat3::from_cols(q - p, r - p, s - p);
             let volume = edges.determinant() / 6.0;
             let rise = DVec3::new(heights[1] - heights[0], heights[2] - heights[0], heights[3] - heights[0]);
-            if !(volume > 0.0) {
+            if volume <= 0.0 {
                 continue;
             }
             let slope = edges.transpose().inverse() * rise * volume;
@@ -89,8 +92,7 @@ impl Pair {
         }
         self.middle = if self.room > 0.0 { middle / self.room } else { self.pivot };
         let along = along.normalize_or_zero();
-        self.across =
-            DMat3::IDENTITY - DMat3::from_cols(along * along.x, along * along.y, along * along.z);
+        self.across = DMat3::IDENTITY - DMat3::from_cols(along * along.x, along * along.y, along * along.z);
     }
 
     /// How much flesh halfway up the ladder swells, for its volume to stay, when the second bone has turned against the
@@ -135,7 +137,7 @@ impl JointBalls {
         let nodes = hang(character, body, &OnSkin::new(body, &rest, triangles));
         let skeleton = character.skeleton();
         let reach_of = Self::reaches(skeleton, settings)?;
-        let mut shared: BTreeMap<[u16; 2], Vec<(u32, f64)>> = BTreeMap::new();
+        let mut shared: BTreeMap<[u16; 2], Shared> = BTreeMap::new();
         for vertex in 0..character.weights().vertex_count() {
             let own: Bound = character.weights().of(vertex).take(BONES).collect();
             for (k, a) in own.iter().enumerate() {
@@ -148,7 +150,7 @@ impl JointBalls {
                 }
             }
         }
-        let mut ranked: Vec<([u16; 2], Vec<(u32, f64)>)> =
+        let mut ranked: Vec<([u16; 2], Shared)> =
             shared.into_iter().filter(|(_, skin)| skin.len() >= FEW).collect();
         let strength = |skin: &[(u32, f64)]| -> f64 { skin.iter().map(|s| s.1).sum() };
         ranked.sort_by(|a, b| strength(&b.1).total_cmp(&strength(&a.1)).then(a.0.cmp(&b.0)));
@@ -219,7 +221,8 @@ impl JointBalls {
         for (k, &(a, weight_a)) in own.iter().enumerate() {
             for &(b, weight_b) in &own[k + 1..] {
                 let slots = [a.min(b), a.max(b)];
-                let [low, high] = if a < b { [weight_a, weight_b] } else { [weight_b, weight_a] }.map(f64::from);
+                let [low, high] =
+                    if a < b { [weight_a, weight_b] } else { [weight_b, weight_a] }.map(f64::from);
                 let say = low * high;
                 whole += say;
                 if let Some(&pair) = self.by_slots.get(&slots) {

@@ -87,22 +87,14 @@ impl From<BallSkinError> for PrepareError {
 }
 
 impl<'c> Metaballs<'c> {
-    fn new(
-        rig: BallRig<'c>,
-        body: &Body,
-        settings: &Settings,
-        path: Path,
-    ) -> Result<Self, PrepareError> {
+    fn new(rig: BallRig<'c>, body: &Body, settings: &Settings, path: Path) -> Result<Self, PrepareError> {
         let own = &settings.metaballs;
         let character = &rig.character;
         let joints = JointBalls::new(character, body, own).map_err(|e| e.under("metaballs"))?;
         let (lines, warnings) = muscles::lines(&rig, own).map_err(|e| e.under("metaballs"))?;
         let jiggle = Jiggle::new(&rig, settings)?;
-        let carriers = Carriers {
-            balls: rig.balls().len(),
-            pairs: joints.pairs.len(),
-            bones: character.slots().len(),
-        };
+        let carriers =
+            Carriers { balls: rig.balls().len(), pairs: joints.pairs.len(), bones: character.slots().len() };
         let (count, limit) = (carriers.len(), u16::MAX as usize + 1);
         if count > limit {
             return Err(AssetError::TooMany { what: "balls, joints and bones", count, limit }.into());

@@ -101,7 +101,8 @@ fn drawn(character: &Character, muscle: &Muscle) -> Result<Drawn, SettingsError>
     let (mut points, mut last) = (Vec::new(), 0);
     for (key, point) in muscle.points() {
         let missing = || no_joint("joint", &point.joint, skeleton).under(&key);
-        let joint = *joints.find(&point.joint).and_then(|j| j.first().copied()).as_ref().ok_or_else(missing)?;
+        let joint =
+            *joints.find(&point.joint).and_then(|j| j.first().copied()).as_ref().ok_or_else(missing)?;
         let slot = slot_of(character, joint).ok_or_else(|| {
             let what = format!("no skin moves with '{}'", point.joint);
             SettingsError::new("joint", what, "name a joint that moves skin").under(&key)
@@ -144,7 +145,9 @@ fn humanoid(rig: &BallRig<'_>, gain: f64) -> Option<Vec<(&'static str, Drawn)>> 
         ];
         for (name, from, to, aside) in limbs {
             let (Some(from), Some(to)) = (body.joint(from), body.joint(to)) else { continue };
-            let (Some(upper), Some(lower)) = (slot_of(character, from), slot_of(character, to)) else { continue };
+            let (Some(upper), Some(lower)) = (slot_of(character, from), slot_of(character, to)) else {
+                continue;
+            };
             let ([start, _], [joint, end]) = (bone(character, from), bone(character, to));
             let (thigh, shin) = (joint - start, end - joint);
             if upper == lower || thigh.length() <= 0.0 || shin.length() <= 0.0 {
@@ -155,9 +158,15 @@ fn humanoid(rig: &BallRig<'_>, gain: f64) -> Option<Vec<(&'static str, Drawn)>> 
             let radius = rig.limb_radius(on);
             let across = |way: DVec3| (aside - way * aside.dot(way)).normalize_or_zero() * radius;
             let (from_at, to_at) = if name == "deltoid" {
-                (joint - thigh * 0.3 + across(thigh.normalize()), joint + shin * 0.6 + across(shin.normalize()))
+                (
+                    joint - thigh * 0.3 + across(thigh.normalize()),
+                    joint + shin * 0.6 + across(shin.normalize()),
+                )
             } else {
-                (start + thigh * 0.08 + across(thigh.normalize()), joint + shin * 0.12 + across(shin.normalize()))
+                (
+                    start + thigh * 0.08 + across(thigh.normalize()),
+                    joint + shin * 0.12 + across(shin.normalize()),
+                )
             };
             drawn.push((
                 name,
@@ -185,7 +194,8 @@ impl Line {
             for w in places.windows(2) {
                 let piece = w[0].distance(w[1]);
                 let way = w[1] - w[0];
-                let along = ((at - w[0]).dot(way) / way.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+                let along =
+                    ((at - w[0]).dot(way) / way.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
                 let distance = at.distance(w[0] + way * along);
                 if distance < best.0 {
                     best = (distance, (before + along * piece) / length);
@@ -219,10 +229,9 @@ impl Line {
             }
         }
         let shortening = 1.0 - length / self.length;
-        if !(shortening > 0.0) {
-            return 1.0;
-        }
         match self.driver {
+            // Also where a bone has no size, and the length is no number.
+            _ if shortening <= 0.0 || shortening.is_nan() => 1.0,
             Driver::Shortening => 1.0 + self.gain * shortening,
             Driver::Bend => {
                 let ends = [self.points[0].0, self.points[self.points.len() - 1].0];

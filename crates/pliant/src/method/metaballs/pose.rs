@@ -4,7 +4,7 @@ use super::joints::{JointBalls, RUNGS, swell};
 use super::rig::{BallRig, Bound};
 use crate::body::Node;
 use crate::parallel;
-use crate::rig::{SkinMatrix, skin_matrix};
+use crate::rig::{SkinMatrix, has_inverse, skin_matrix};
 use crate::skin::{overlap::affine, turn_and_scale};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -152,7 +152,7 @@ pub(super) fn ball_matrices(
 ///
 /// The least of `|(B - I) x + d|^2 + l |x|^2`, with `B` the second bone as the first sees it and `d` where that has the joint.
 fn off_pivot(a: &PosedBone, b: &PosedBone, pivot: DVec3) -> DVec3 {
-    if !(a.place.matrix3.determinant().abs() > f64::MIN_POSITIVE) {
+    if !has_inverse(&a.place) {
         return DVec3::ZERO;
     }
     let back = a.place.inverse();
@@ -164,12 +164,7 @@ fn off_pivot(a: &PosedBone, b: &PosedBone, pivot: DVec3) -> DVec3 {
 }
 
 /// The matrices of all rungs of all pairs of bones.
-pub(super) fn rung_matrices(
-    joints: &JointBalls,
-    bones: &[PosedBone],
-    strength: f64,
-    out: &mut [SkinMatrix],
-) {
+pub(super) fn rung_matrices(joints: &JointBalls, bones: &[PosedBone], strength: f64, out: &mut [SkinMatrix]) {
     parallel::for_each_chunk_mut(out, PAIRS * (RUNGS + 1), |chunk, out| {
         for (k, rungs) in out.chunks_mut(RUNGS + 1).enumerate() {
             let pair = &joints.pairs[chunk * PAIRS + k];

@@ -88,8 +88,7 @@ impl BallSkin {
         let vertex_of = |point: u32| mesh.vertex_of_point[point as usize] as usize;
         let mut morphed = vec![false; mesh.point_of_vertex.len()];
         character.morphs().iter().flat_map(|m| &m.vertices).for_each(|&v| morphed[v as usize] = true);
-        let is_bent =
-            |&p: &u32| carried.is_bent[vertex_of(p)] && !mesh.around.of(p as usize).is_empty();
+        let is_bent = |&p: &u32| carried.is_bent[vertex_of(p)] && !mesh.around.of(p as usize).is_empty();
         // Morphs have a detail of their own, which rest does not know.
         let has_detail = |&p: &u32| carried.detail[vertex_of(p)] > LEAST && !morphed[vertex_of(p)];
         let bent = (0..mesh.len() as u32).filter(is_bent);
