@@ -332,11 +332,11 @@ fn balls_are_baked_reported_and_drawn() {
     muscle("LowerArm");
     assert_ne!(bake("d.mdd", &["--config", text(&config)])["state_hash"], report["state_hash"]);
     muscle("LowerArn");
-    let bad =
-        ["bake", text(&file), "--method", "metaballs", "--config", text(&config), "-o", text(&at("e.mdd"))];
+    let none = at("e.mdd");
+    let bad = ["bake", text(&file), "--method", "metaballs", "--config", text(&config), "-o", text(&none)];
     let said = fails(&bad, 1);
     assert!(said.contains("metaballs.muscle[0].to.joint") && said.contains("LowerArm"), "{said}");
-    assert!(!at("e.mdd").exists());
+    assert!(!none.exists());
     let picture = |name: &str, extra: &[&str]| {
         let out = at(name);
         let mut args =

@@ -388,7 +388,7 @@ fn bench_prints_scalar_beside_the_real_path() {
     assert_eq!(of("smooth"), 2, "without bulge and with");
     assert_eq!(of("volume"), 3, "skinning, with volume, and with overlaps parted");
     assert_eq!(of("metaballs"), 3, "skinning, with balls, and with overlaps parted");
-    assert_eq!(rows.len(), 17);
+    assert_eq!(rows.len(), 20);
     for row in rows {
         for key in [
             "method",

@@ -139,6 +139,14 @@ fn setting(path: &str, value: f64, whole: bool) -> String {
         None => match path.split_once("[].") {
             Some(("fibre", key)) => format!("[[fibre]]\nfile = \"a.json\"\n{key} = {number}"),
             Some(("smooth.joint", key)) => format!("[[smooth.joint]]\njoint = \"a\"\n{key} = {number}"),
+            Some(("metaballs.joint", key)) => format!(
+                "[[metaballs.joint]]\njoint = \"a\"\nradius = 1.0\n{key} = {number}"
+            )
+            .replacen("radius = 1.0\nradius", "radius", 1),
+            Some(("metaballs.muscle", key)) => {
+                let ends = "from = { joint = \"a\" }\nto = { joint = \"b\" }";
+                format!("[[metaballs.muscle]]\n{ends}\n{key} = {number}")
+            }
             Some((_, key)) => format!("[[region]]\non = \"all\"\n{key} = {number}"),
             None => format!("{path} = {number}"),
         },
