@@ -5,6 +5,7 @@ use super::pose::{self, PosedBone};
 use super::{ITERATIONS, Metaballs};
 use crate::body::Node;
 use crate::method::{Health, Instance, PrepareError, Settings, Shape, Stage};
+use crate::parallel;
 use crate::rig::{Motion, Pose, SkinMatrix};
 use crate::skin::balls::BallSkinState;
 use crate::skin::overlap::OverlapState;
@@ -146,7 +147,7 @@ impl Instance for Moving<'_> {
             finished(Stage::Solve);
         }
         motion.pose(seconds, &mut self.pose);
-        self.balls.carry(prepared, &self.pose);
+        parallel::within(|| self.balls.carry(prepared, &self.pose));
         self.bulge();
         finished(Stage::Skin);
         self.balls.relax(prepared, &self.settings);
@@ -154,21 +155,27 @@ impl Instance for Moving<'_> {
             state.show(seconds, &mut self.balls);
         }
         finished(Stage::Solve);
-        self.set_carriers();
         let count = rig.character.surface().positions().len();
         out.positions.resize(count, Vec3::ZERO);
         out.normals.resize(count, Vec3::Y);
         let Shape { positions, normals } = out;
-        let (morphs, weights) = (rig.character.morphs(), &self.pose.morph_weights);
-        skin.pose(morphs, &self.carriers, weights, &mut self.skin, positions, normals);
+        parallel::within(|| {
+            self.set_carriers();
+            let (morphs, weights) = (rig.character.morphs(), &self.pose.morph_weights);
+            skin.pose(morphs, &self.carriers, weights, &mut self.skin, positions, normals);
+        });
         finished(Stage::Embed);
         let own = &self.settings.metaballs;
         let steps = (own.border_steps, own.filter_steps, own.filter as f32);
-        skin.filter(&self.carriers, steps, &mut self.skin, positions, normals);
+        parallel::within(|| skin.filter(&self.carriers, steps, &mut self.skin, positions, normals));
         finished(Stage::Filter);
         if let (Some(overlap), Some(state)) = (overlap, &mut self.overlap) {
-            health.parted = Some(overlap.part(&self.balls.matrices, state, positions));
-            overlap.show(|_| true, state, positions, normals);
+            let count = parallel::within(|| {
+                let count = overlap.part(&self.balls.matrices, state, positions);
+                overlap.show(|_| true, state, positions, normals);
+                count
+            });
+            health.parted = Some(count);
             finished(Stage::Overlap);
         }
         health

@@ -45,7 +45,7 @@ const WINDOW: usize = 512;
 /// Points a parallel task, and vertices.
 const CHUNK: usize = 1024;
 /// Detail below this share is not worth the while.
-const LEAST: f32 = 0.01;
+const LEAST: f32 = 0.05;
 const NONE: u32 = u32::MAX;
 
 /// Skin on carriers: shared by all copies of a character.
