@@ -13,8 +13,7 @@ use volume_common::{prepare, sample};
 #[test]
 fn steps_after_the_first_allocate_nothing() {
     let character = sample("arm", Some(2000));
-    let mut soft = Settings::default();
-    soft.preset = Some(Preset::Fat);
+    let soft = Settings { preset: Some(Preset::Fat), ..Settings::default() };
     let motion = Playback::once(&character, character.clips().first());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("threads");
     let deformer = prepare("metaballs", &character, &soft, Path::best());

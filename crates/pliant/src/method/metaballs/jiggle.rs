@@ -10,10 +10,10 @@ use crate::method::flesh::{NodeTissue, at, presence, put};
 use crate::method::{PrepareError, Settings};
 use crate::rig::{Motion, Pose};
 use crate::solver::{SolverState, per_iteration};
-use glam::{DAffine3, DQuat, Vec3};
+use glam::{DAffine3, DQuat, DVec3, Vec3};
 
 /// Share of the way to where the bones have it that firm flesh goes in a tick.
-const BIND: f64 = 0.3;
+const BIND: f64 = 0.15;
 /// How far a ball may swing, in radii of its limb.
 const SWING: f64 = 0.6;
 /// Downwards, where the settings do not say, in metres per second squared.
@@ -173,13 +173,15 @@ impl Jiggle {
         balls.relax(prepared, settings);
         let units = settings.simulation.metres_per_unit.unwrap_or(1.0);
         let gravity = settings.simulation.gravity.unwrap_or(GRAVITY);
-        let pull = Vec3::from_array(gravity.map(|g| (g / units) as f32)) * (seconds * seconds);
+        let gravity = DVec3::from_array(gravity) / units * f64::from(seconds * seconds);
         for (ball, node) in state.nodes.iter_mut().enumerate() {
             let (target, softness) = (at(&balls.nodes[ball]), state.tissue[ball].softness);
             (state.binds[ball], node[3]) = ([target.x, target.y, target.z, 0.0], softness);
             let old = at(node);
             let along = target - at(&state.firm[ball]);
             // v_bone + (v - v_bone) e^(-c h): drag against the bones, not against the air.
+            // The rest shape is what gravity has made of it: only what has changed since then pulls.
+            let pull = (gravity - balls.turns[ball] * gravity).as_vec3();
             let kept = libm::expf(-state.tissue[ball].damping * seconds);
             let swung = old + along + (state.velocities[ball] * seconds - along) * kept + pull;
             let off = (swung - target) * softness;

@@ -59,13 +59,9 @@ pub(super) fn lines(
         add(&muscle.name, drawn);
     }
     if let Some(gain) = settings.humanoid_muscles {
-        let body = humanoid(rig, gain);
-        for (name, drawn) in body.into_iter().flatten() {
-            add(name, drawn);
-        }
-        if humanoid(rig, gain).is_none() {
-            let what = "'humanoid_muscles' is set, but no human body is found in the skeleton: no muscles";
-            warnings.push(what.to_owned());
+        match humanoid(rig, gain) {
+            Some(body) => body.into_iter().for_each(|(name, drawn)| add(name, drawn)),
+            None => warnings.push("no human body is found in the skeleton: it has no muscles".to_owned()),
         }
     }
     Ok((lines, warnings))
