@@ -167,17 +167,24 @@ impl Instance for Moving<'_> {
         finished(Stage::Embed);
         let own = &self.settings.metaballs;
         let steps = (own.border_steps, own.filter_steps, own.filter as f32);
-        parallel::within(|| skin.filter(&self.carriers, steps, &mut self.skin, positions, normals));
+        parallel::within(|| skin.filter(&self.carriers, steps, &mut self.skin, positions));
         finished(Stage::Filter);
         if let (Some(overlap), Some(state)) = (overlap, &mut self.overlap) {
             let count = parallel::within(|| {
                 let count = overlap.part(&self.balls.matrices, state, positions);
-                overlap.show(|_| true, state, positions, normals);
+                overlap.show(|vertex| !skin.shows(vertex), state, positions, normals);
                 count
             });
             health.parted = Some(count);
             finished(Stage::Overlap);
         }
+        // Where what was parted lies is known only now.
+        let parted = self.overlap.as_ref();
+        parallel::within(|| {
+            let moved = parted.zip(overlap.as_ref()).into_iter().flat_map(|(state, o)| o.moved_vertices(state));
+            skin.show(moved, &mut self.skin, positions, normals);
+        });
+        finished(Stage::Filter);
         health
     }
 

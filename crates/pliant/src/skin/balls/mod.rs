@@ -56,14 +56,17 @@ pub struct BallSkin {
     lengths: Vec<f32>,
     border: Rings,
     detailed: Rings,
-    /// The vertex of each place: points with detail, other bent ones, those around them.
+    /// The vertex of each place: points with detail, other bent ones, those around them. And the place of each vertex.
     vertices: Vec<u32>,
-    /// The place of each vertex whose point has detail.
     place_of_vertex: Vec<u32>,
+    /// The vertices of bent points, in order, and how many come before each chunk.
+    bent: Vec<u32>,
+    bent_before: Vec<u32>,
+    /// Of the bent ones, in their order.
     normals: Normals,
-    /// Which of the normals is a vertex's.
-    normal_of_vertex: Vec<u32>,
     rest_normals: Vec<Vec3>,
+    /// Vertices with none but bent ones around them.
+    is_inside: Vec<bool>,
 }
 
 /// What one moving copy needs from step to step. Reused, so that steps allocate nothing.
@@ -76,7 +79,6 @@ pub struct BallSkinState {
     places: Vec<Vec3>,
     next: Vec<Vec3>,
     around: Around,
-    normals: Vec<Vec3>,
 }
 
 impl BallSkin {
@@ -140,10 +142,12 @@ impl BallSkin {
         // Normals of bent points come from the triangles around them.
         let place_of = |vertex: u32| local[mesh.point_of_vertex[vertex as usize] as usize];
         let is_own = |vertex: &u32| (place_of(*vertex) as usize) < own;
-        let mut normals_of: Vec<u32> = (0..rest.len() as u32).filter(is_own).collect();
+        let bent: Vec<u32> = (0..rest.len() as u32).filter(is_own).collect();
+        let before = |first: usize| bent.partition_point(|&v| (v as usize) < first) as u32;
+        let bent_before = (0..=rest.len().div_ceil(CHUNK)).map(|chunk| before(chunk * CHUNK)).collect();
+        let mut normals_of = bent.clone();
         let mut number = vec![NONE; rest.len()];
         normals_of.iter().enumerate().for_each(|(k, &v)| number[v as usize] = k as u32);
-        let normal_of_vertex = number.clone();
         let mut faces = Vec::new();
         for triangle in character.surface().triangles().iter().filter(|t| t.iter().any(is_own)) {
             faces.push(triangle.map(|v| {
@@ -154,12 +158,13 @@ impl BallSkin {
                 number[v as usize]
             }));
         }
-        let rest_normals: Vec<Vec3> =
+        let mut rest_normals: Vec<Vec3> =
             normals_of.iter().map(|&v| character.surface().normals()[v as usize]).collect();
         let place_of_normal: Vec<u32> = normals_of.iter().map(|&v| place_of(v)).collect();
         places.extend([Vec3::ZERO; 2]);
         let normals = Normals::new(&places, &faces, &place_of_normal, &rest_normals, path);
-        let detailed_place = |v: u32| if place_of(v) < detailed as u32 { place_of(v) } else { NONE };
+        rest_normals.truncate(bent.len());
+        let is_inside = |v: u32| is_own(&v) && rings[place_of(v) as usize].iter().all(|&n| (n as usize) < own);
         Ok(Self {
             skinner,
             offsets,
@@ -167,9 +172,11 @@ impl BallSkin {
             border: Rings::new(&border, nothing, path),
             detailed: Rings::new(&all, nothing, path),
             vertices,
-            place_of_vertex: (0..rest.len() as u32).map(detailed_place).collect(),
+            place_of_vertex: (0..rest.len() as u32).map(place_of).collect(),
+            is_inside: (0..rest.len() as u32).map(is_inside).collect(),
+            bent,
+            bent_before,
             normals,
-            normal_of_vertex,
             rest_normals,
         })
     }
@@ -184,7 +191,6 @@ impl BallSkin {
             places: vec![Vec3::ZERO; self.vertices.len() + 2],
             next: vec![Vec3::ZERO; self.detailed.room()],
             around: Around::default(),
-            normals: vec![Vec3::Y; self.rest_normals.len()],
         }
     }
 
@@ -207,7 +213,8 @@ impl BallSkin {
 
     /// Brings back the skin's own detail where balls carry it: a point goes a `share` of the way to where its turned offset
     /// from the middle of its neighbours has it, `steps` times, and half the way `border_steps` times before that where what
-    /// moves the skin changes. What moves rigidly stays.
+    /// moves the skin changes. What moves rigidly stays. That is done to the first vertex of each point: the rest, and
+    /// normals, are for [`BallSkin::show`].
     ///
     /// # Panics
     /// As [`BallSkin::pose`].
@@ -217,42 +224,66 @@ impl BallSkin {
         (border_steps, steps, share): (u32, u32, f32),
         state: &mut BallSkinState,
         positions: &mut [Vec3],
-        normals: &mut [Vec3],
     ) {
-        let BallSkinState { turning, turns, offsets, places, next, around, normals: turned, .. } = state;
+        let BallSkinState { turning, turns, offsets, places, next, .. } = state;
         let now = &*positions;
         parallel::for_each_chunk_mut(&mut places[..self.vertices.len()], CHUNK, |chunk, places| {
             let vertices = &self.vertices[chunk * CHUNK..];
             places.iter_mut().zip(vertices).for_each(|(place, &v)| *place = now[v as usize]);
         });
-        if border_steps > 0 || steps > 0 {
-            turns.clear();
-            turns.extend(matrices.iter().map(|m| m.map(|[x, y, z, _]| [x, y, z, 0.0])));
-            let count = self.lengths.len();
-            self.offsets.positions(turns, turning, &mut offsets[..count]);
-            parallel::for_each_chunk_mut(&mut offsets[..count], CHUNK, |chunk, offsets| {
-                for (offset, &length) in offsets.iter_mut().zip(&self.lengths[chunk * CHUNK..]) {
-                    let now = offset.length();
-                    *offset *= if now > 0.0 { length / now } else { 0.0 };
-                }
-            });
-            for _ in 0..border_steps {
-                self.border.step(offsets, 0.5, places, next);
+        if border_steps == 0 && steps == 0 {
+            return;
+        }
+        turns.clear();
+        turns.extend(matrices.iter().map(|m| m.map(|[x, y, z, _]| [x, y, z, 0.0])));
+        let count = self.lengths.len();
+        self.offsets.positions(turns, turning, &mut offsets[..count]);
+        parallel::for_each_chunk_mut(&mut offsets[..count], CHUNK, |chunk, offsets| {
+            for (offset, &length) in offsets.iter_mut().zip(&self.lengths[chunk * CHUNK..]) {
+                let now = offset.length();
+                *offset *= if now > 0.0 { length / now } else { 0.0 };
             }
-            for _ in 0..steps {
-                self.detailed.step(offsets, share, places, next);
+        });
+        for _ in 0..border_steps {
+            self.border.step(offsets, 0.5, places, next);
+        }
+        for _ in 0..steps {
+            self.detailed.step(offsets, share, places, next);
+        }
+        places.iter().zip(&self.vertices[..count]).for_each(|(place, &v)| positions[v as usize] = *place);
+    }
+
+    /// Whether [`BallSkin::show`] shows all of a vertex's moves, so that nobody else need.
+    pub fn shows(&self, vertex: u32) -> bool {
+        self.is_inside[vertex as usize]
+    }
+
+    /// Closes the seams of bent skin and finds its normals. The first vertices of points that were `moved` since
+    /// [`BallSkin::filter`] are where they are to be.
+    ///
+    /// # Panics
+    /// As [`BallSkin::pose`].
+    pub fn show(
+        &self,
+        moved: impl Iterator<Item = u32>,
+        state: &mut BallSkinState,
+        positions: &mut [Vec3],
+        normals: &mut [Vec3],
+    ) {
+        let BallSkinState { places, around, .. } = state;
+        for vertex in moved {
+            if let Some(place) = places.get_mut(self.place_of_vertex[vertex as usize] as usize) {
+                *place = positions[vertex as usize];
             }
         }
-        self.normals.normals(places, &self.rest_normals, |_| false, around, turned);
+        self.normals.look(places, around);
+        let (places, around) = (&*places, &*around);
         parallel::for_each_chunk_pair_mut(positions, normals, CHUNK, |chunk, positions, normals| {
-            for (k, (position, normal)) in positions.iter_mut().zip(normals).enumerate() {
-                let vertex = chunk * CHUNK + k;
-                if let Some(place) = places.get(self.place_of_vertex[vertex] as usize) {
-                    *position = *place;
-                }
-                if let Some(turned) = turned.get(self.normal_of_vertex[vertex] as usize) {
-                    *normal = *turned;
-                }
+            let [first, last] = [chunk, chunk + 1].map(|c| self.bent_before[c] as usize);
+            for (k, &vertex) in self.bent[first..last].iter().enumerate() {
+                let (number, at) = (first + k, vertex as usize - chunk * CHUNK);
+                positions[at] = places[self.place_of_vertex[vertex as usize] as usize];
+                normals[at] = self.normals.normal(number, places, self.rest_normals[number], false, around);
             }
         });
     }

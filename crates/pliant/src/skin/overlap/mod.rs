@@ -158,6 +158,11 @@ impl Overlap {
         touched.iter().map(|&p| self.vertices_of_point.of(p as usize).len()).sum()
     }
 
+    /// The first vertices of the points that were moved, each once.
+    pub fn moved_vertices<'s>(&'s self, state: &'s OverlapState) -> impl Iterator<Item = u32> + 's {
+        state.touched.iter().map(|&point| self.mesh.vertex_of_point[point as usize])
+    }
+
     fn place(&self, positions: &[Vec3], point: u32) -> Vec3 {
         positions[self.mesh.vertex_of_point[point as usize] as usize]
     }
@@ -171,8 +176,8 @@ impl Overlap {
         positions: &mut [Vec3],
         normals: &mut [Vec3],
     ) {
-        state.touched.retain(|&point| asked(self.mesh.vertex_of_point[point as usize]));
-        for &point in &state.touched {
+        let asked = |point: u32| asked(self.mesh.vertex_of_point[point as usize]);
+        for &point in state.touched.iter().filter(|&&p| asked(p)) {
             state.is_touched[point as usize] = true;
             let place = self.place(positions, point);
             self.vertices_of_point.of(point as usize).iter().for_each(|&v| positions[v as usize] = place);
@@ -188,7 +193,7 @@ impl Overlap {
                 triangles.push((triangle, [Vec3::ZERO; 2]));
             }
         };
-        for &point in touched.iter() {
+        for &point in touched.iter().filter(|&&p| is_touched[p as usize]) {
             self.mesh.for_neighbours(point as usize, |n| {
                 if !std::mem::replace(&mut is_turned[n], true) {
                     turns.push(n as u32);

@@ -106,22 +106,40 @@ impl Normals {
         around: &mut Around,
         out: &mut [Vec3],
     ) {
-        self.fans.look(places, around);
-        let of_fan = &around.normals[..];
+        self.look(places, around);
+        let around = &*around;
         parallel::for_each_chunk_mut(out, CHUNK, |chunk, normals| {
             for (index, normal) in normals.iter_mut().enumerate() {
                 let vertex = chunk * CHUNK + index;
-                let (fan, parts) = (self.fan_of_vertex[vertex] as usize, self.parts[vertex]);
-                let g = of_fan[fan];
-                let sum = if parts == Vec3::X {
-                    g
-                } else {
-                    let t = self.edge(fan, g, places);
-                    unit_or(g * parts.x + t * parts.y + g.cross(t) * parts.z, Vec3::ZERO)
-                };
-                let sum = if turned(vertex) { -sum } else { sum };
-                *normal = unsigned_zeros(if sum == Vec3::ZERO { rest[vertex] } else { sum });
+                *normal = self.normal(vertex, places, rest[vertex], turned(vertex), around);
             }
         });
+    }
+
+    /// The first half of [`Normals::normals`]: the skin around all points.
+    pub(in crate::skin) fn look(&self, places: &[Vec3], around: &mut Around) {
+        self.fans.look(places, around);
+    }
+
+    /// The second half of it, for one vertex.
+    #[inline]
+    pub(in crate::skin) fn normal(
+        &self,
+        vertex: usize,
+        places: &[Vec3],
+        rest: Vec3,
+        is_turned: bool,
+        around: &Around,
+    ) -> Vec3 {
+        let (fan, parts) = (self.fan_of_vertex[vertex] as usize, self.parts[vertex]);
+        let g = around.normals[fan];
+        let sum = if parts == Vec3::X {
+            g
+        } else {
+            let t = self.edge(fan, g, places);
+            unit_or(g * parts.x + t * parts.y + g.cross(t) * parts.z, Vec3::ZERO)
+        };
+        let sum = if is_turned { -sum } else { sum };
+        unsigned_zeros(if sum == Vec3::ZERO { rest } else { sum })
     }
 }
