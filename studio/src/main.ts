@@ -1,0 +1,83 @@
+import { setConsoleFunction } from 'three';
+import { App } from './app';
+import { keepAddress, readLink } from './io/links';
+import { servedFiles } from './io/served';
+import { sourceOf } from './io/drop';
+import { type State, store } from './state/state';
+
+/** What a first visitor sees. */
+const FIRST = { sample: 'bunny', clip: 'run', method: 'position' } as const;
+
+/** A handle for tests: waits for things, reads the state, asks for a moment's hash. */
+interface TestHandle {
+  /** When the first character moves by the method that was asked for. */
+  ready: Promise<void>;
+  state(): Readonly<State>;
+  /** Pauses at a time of a clip (by name) and gives the hash of the skin there. */
+  seek(clip: string | null, seconds: number): Promise<string>;
+  app: App;
+}
+
+declare global {
+  interface Window {
+    pliant: TestHandle;
+  }
+}
+
+async function start(): Promise<void> {
+  const narrow = matchMedia('(max-width: 1000px)').matches;
+  store.set({ settings: { method: FIRST.method, preset: 'fat' }, panelOpen: !narrow });
+  const app = new App(document.getElementById('app')!);
+  // What three.js has to say about a file is for the user.
+  setConsoleFunction((kind, message) => {
+    if (kind !== 'log') app.messages.note(message.replace(/^THREE\.\w+: /, ''));
+  });
+  const ready = first(app);
+  window.pliant = {
+    ready,
+    state: () => store.state,
+    app,
+    async seek(clip, seconds) {
+      const at = store.state.character!.opened.about.clips.findIndex(({ name }) => name === clip);
+      store.set({ playing: false });
+      await app.session.player.seek(at < 0 ? null : at, seconds);
+      return app.session.a.side!.engine.hash();
+    },
+  };
+  await ready;
+  keepAddress();
+}
+
+/** Opens what the command serves, what the link says, or the first sample. */
+async function first(app: App): Promise<void> {
+  try {
+    const engine = await app.session.anyEngine();
+    store.set({ samples: await engine.samples() });
+    const served = await servedFiles();
+    const main = served?.files.find(({ name }) => name === served.main);
+    if (served && main) {
+      store.set({ hint: false });
+      await app.session.open(sourceOf(main, served.files), null);
+      return;
+    }
+    await openLink(app);
+  } catch (error) {
+    app.messages.error('The studio could not start', (error as Error).message);
+  }
+}
+
+async function openLink(app: App): Promise<void> {
+  const link = readLink(location.hash);
+  const sample = link.sample ?? FIRST.sample;
+  const method = link.method ?? FIRST.method;
+  // A link to a moment shows that moment.
+  if (link.seconds !== undefined) store.set({ playing: false });
+  const opened = await app.session.open({ sample }, null, {
+    clip: link.clip ?? (link.sample ? undefined : FIRST.clip),
+    seconds: link.seconds,
+    settings: { ...store.state.settings, method },
+  });
+  if (!opened && link.sample) await app.session.open({ sample: FIRST.sample }, null, { clip: FIRST.clip });
+}
+
+void start();

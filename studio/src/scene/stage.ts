@@ -1,0 +1,162 @@
+import {
+  Box3, NeutralToneMapping, PCFSoftShadowMap, PerspectiveCamera, Raycaster, Scene, Vector2, Vector3, WebGLRenderer,
+} from 'three';
+import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
+import type { Figure } from './figure';
+import { Ground } from './ground';
+import { Lights, studioEnvironment } from './light';
+
+/** Where the pointer is: which half of the view, and the ray into it. */
+export interface Aim {
+  half: number;
+  raycaster: Raycaster;
+  /** From -1 to 1 within the half. */
+  x: number;
+  y: number;
+}
+
+/** The view: renderer, camera, light, ground, and one figure or two side by side. */
+export class Stage {
+  readonly scene = new Scene();
+  readonly camera = new PerspectiveCamera(32, 1, 0.01, 1000);
+  readonly renderer: WebGLRenderer;
+  readonly controls: OrbitControls;
+  figures: Figure[] = [];
+  /** Called before each picture, with the milliseconds since the last. */
+  onBefore: ((milliseconds: number) => void)[] = [];
+  private readonly lights = new Lights();
+  private readonly ground = new Ground();
+  private dirty = true;
+  private last = performance.now();
+  private radius = 1;
+
+  constructor(readonly canvas: HTMLCanvasElement) {
+    this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: 'high-performance' });
+    this.renderer.toneMapping = NeutralToneMapping;
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = PCFSoftShadowMap;
+    this.scene.environment = studioEnvironment(this.renderer);
+    this.scene.environmentIntensity = 0.75;
+    this.scene.add(this.ground.group, this.lights.group);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableDamping = true;
+    this.controls.dampingFactor = 0.12;
+    this.controls.zoomToCursor = true;
+    this.controls.addEventListener('change', () => this.redraw());
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement!);
+    this.resize();
+    requestAnimationFrame(this.tick);
+  }
+
+  redraw(): void {
+    this.dirty = true;
+  }
+
+  theme(dark: boolean): void {
+    this.ground.theme(dark);
+    this.redraw();
+  }
+
+  /** Looks at a box from the front quarter. */
+  frame(box: Box3, floor: number): void {
+    const middle = box.getCenter(new Vector3());
+    const radius = Math.max(0.5 * box.getSize(new Vector3()).length(), 1e-6);
+    const narrow = Math.min(1, this.aspect());
+    const distance = (1.05 * radius) / Math.sin((0.5 * this.camera.fov * Math.PI) / 180) / narrow ** 0.8;
+    const direction = new Vector3(0.55, 0.22, 1).normalize();
+    this.radius = radius;
+    this.camera.near = distance / 200;
+    this.camera.far = distance * 40;
+    this.camera.position.copy(middle).addScaledVector(direction, distance);
+    this.controls.target.copy(middle);
+    this.controls.minDistance = 0.05 * radius;
+    this.controls.maxDistance = 12 * radius;
+    this.lights.cover(middle, radius);
+    this.ground.place(middle.x, floor, middle.z, 8 * radius);
+    this.resize();
+    this.controls.update();
+  }
+
+  /** Takes the camera along where a character walks away. */
+  follow(shift: Vector3): void {
+    this.camera.position.add(shift);
+    this.controls.target.add(shift);
+    this.lights.cover(this.controls.target, this.radius);
+    this.redraw();
+  }
+
+  /** From the middle of what is looked at to the eye. */
+  eye(): Vector3 {
+    return this.camera.position.clone().sub(this.controls.target).normalize();
+  }
+
+  aim(event: { clientX: number; clientY: number }): Aim {
+    const box = this.canvas.getBoundingClientRect();
+    const halves = Math.max(1, this.figures.length);
+    const across = ((event.clientX - box.left) / box.width) * halves;
+    const half = Math.min(halves - 1, Math.max(0, Math.floor(across)));
+    const x = 2 * (across - half) - 1;
+    const y = 1 - (2 * (event.clientY - box.top)) / box.height;
+    const raycaster = new Raycaster();
+    raycaster.setFromCamera(new Vector2(x, y), this.camera);
+    return { half, raycaster, x, y };
+  }
+
+  /** Pixels of one half of the view. */
+  size(): Vector2 {
+    const box = this.canvas.getBoundingClientRect();
+    return new Vector2(box.width / Math.max(1, this.figures.length), box.height);
+  }
+
+  resize(): void {
+    const parent = this.canvas.parentElement!;
+    const width = Math.max(1, parent.clientWidth);
+    const height = Math.max(1, parent.clientHeight);
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = this.aspect();
+    this.camera.updateProjectionMatrix();
+    this.redraw();
+  }
+
+  /** A PNG of the view as it is, with nothing behind it. */
+  picture(): Promise<Blob> {
+    this.render();
+    return new Promise((resolve, reject) => {
+      this.canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the browser gave no picture'))), 'image/png');
+    });
+  }
+
+  private aspect(): number {
+    const size = this.size();
+    return Math.max(1, size.x) / Math.max(1, size.y);
+  }
+
+  private readonly tick = (now: number) => {
+    requestAnimationFrame(this.tick);
+    const passed = now - this.last;
+    this.last = now;
+    for (const call of this.onBefore) call(passed);
+    this.controls.update();
+    if (this.dirty) this.render();
+  };
+
+  private render(): void {
+    this.dirty = false;
+    const size = this.renderer.getSize(new Vector2());
+    const halves = this.figures.length;
+    this.renderer.setScissorTest(halves > 1);
+    for (let k = 0; k < Math.max(1, halves); k++) {
+      if (halves > 1) {
+        const left = Math.round((size.x * k) / halves);
+        const width = Math.round((size.x * (k + 1)) / halves) - left;
+        this.renderer.setViewport(left, 0, width, size.y);
+        this.renderer.setScissor(left, 0, width, size.y);
+      } else {
+        this.renderer.setViewport(0, 0, size.x, size.y);
+      }
+      this.figures.forEach((figure, i) => (figure.group.visible = i === k));
+      this.renderer.render(this.scene, this.camera);
+    }
+  }
+}
