@@ -45,7 +45,7 @@ export class App {
 
   constructor(root: HTMLElement) {
     const canvas = el('canvas', { class: 'stage', id: 'stage', tabIndex: 0, role: 'img', 'aria-label': 'The character' });
-    const viewport = el('div', { class: 'viewport', id: 'viewport' }, canvas, this.halves, this.legend.element, this.card.element, this.messages.element);
+    const viewport = el('div', { class: 'viewport', id: 'viewport' }, canvas, this.halves, this.legend.element, this.card.element, this.messages.notes, this.messages.element);
     this.session = this.makeSession();
     const actions = this.actions();
     const middle = el('main', { class: 'middle' });
@@ -100,6 +100,8 @@ export class App {
       },
       frames: (frames) => {
         frames.forEach((frame, i) => this.stage.figures[i]?.show(frame));
+        const first = this.stage.figures[0];
+        if (first) this.stage.follow(first.skeleton.middle());
         this.charts.add(frames);
         this.tools.follow();
         this.stage.redraw();

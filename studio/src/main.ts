@@ -1,12 +1,13 @@
 import { setConsoleFunction } from 'three';
 import { App } from './app';
-import { keepAddress, readLink } from './io/links';
+import type { Settings } from './engine/protocol';
+import { keepAddress, type LinkState, readLink } from './io/links';
 import { servedFiles } from './io/served';
 import { sourceOf } from './io/drop';
 import { type State, store } from './state/state';
 
 /** What a first visitor sees. */
-const FIRST = { sample: 'bunny', clip: 'run', method: 'position' } as const;
+const FIRST: LinkState = { sample: 'bunny', clip: 'run', method: 'position', preset: 'fat' };
 
 /** A handle for tests: waits for things, reads the state, asks for a moment's hash. */
 interface TestHandle {
@@ -26,7 +27,7 @@ declare global {
 
 async function start(): Promise<void> {
   const narrow = matchMedia('(max-width: 1000px)').matches;
-  store.set({ settings: { method: FIRST.method, preset: 'fat' }, panelOpen: !narrow });
+  store.set({ settings: settingsOf(FIRST), panelOpen: !narrow });
   const app = new App(document.getElementById('app')!);
   // What three.js has to say about a file is for the user.
   setConsoleFunction((kind, message) => {
@@ -68,16 +69,18 @@ async function first(app: App): Promise<void> {
 
 async function openLink(app: App): Promise<void> {
   const link = readLink(location.hash);
-  const sample = link.sample ?? FIRST.sample;
-  const method = link.method ?? FIRST.method;
   // A link to a moment shows that moment.
   if (link.seconds !== undefined) store.set({ playing: false });
-  const opened = await app.session.open({ sample }, null, {
-    clip: link.clip ?? (link.sample ? undefined : FIRST.clip),
-    seconds: link.seconds,
-    settings: { ...store.state.settings, method },
-  });
-  if (!opened && link.sample) await app.session.open({ sample: FIRST.sample }, null, { clip: FIRST.clip });
+  const opened = link.sample !== undefined && (await show(app, { method: FIRST.method, ...link }));
+  if (!opened) await show(app, FIRST);
+}
+
+function show(app: App, { sample, clip, method, preset, seconds }: LinkState): Promise<boolean> {
+  return app.session.open({ sample: sample! }, null, { clip, seconds, settings: settingsOf({ method, preset }) });
+}
+
+function settingsOf({ method, preset }: LinkState): Settings {
+  return { method, ...(preset ? { preset } : {}) };
 }
 
 void start();

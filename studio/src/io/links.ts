@@ -5,6 +5,7 @@ export interface LinkState {
   sample?: string;
   clip?: string;
   method?: Method;
+  preset?: string;
   seconds?: number;
 }
 
@@ -15,6 +16,7 @@ export function readLink(hash: string): LinkState {
     sample: params.get('sample') ?? undefined,
     clip: params.get('clip') ?? undefined,
     method: METHODS.find((name) => name === params.get('method')),
+    preset: params.get('preset') ?? undefined,
     seconds: Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined,
   };
 }
@@ -27,6 +29,7 @@ export function linkHash(): string {
   const name = clip === null ? undefined : character.opened.about.clips[clip]?.name;
   if (name) params.set('clip', name);
   params.set('method', methodOf(settings));
+  if (typeof settings.preset === 'string') params.set('preset', settings.preset);
   params.set('t', String(Number(seconds.toFixed(3))));
   return `#${params}`;
 }

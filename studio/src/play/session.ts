@@ -94,10 +94,12 @@ export class Session {
       opening.engine.stop();
     };
     const report = (share: number) => this.hooks.work('open', { label: 'Opening', share, cancel });
-    const settings = how.settings ?? (how.same ? store.state.settings : forAnother(store.state.settings));
+    let settings = how.settings ?? (how.same ? store.state.settings : forAnother(store.state.settings));
     try {
       report(0);
       const opened = await opening.engine.open(source, recording, settings, report);
+      // What a file says of its softness counts where nothing is set for the whole body.
+      if (opened.about.regions.length > 0 && !how.settings && !how.same) settings = write(settings, 'preset', undefined);
       const look = await this.lookOf(source, { source, recording, opened });
       if (this.opening !== opening) throw new Superseded();
       // Plain skinning is ready at once: the character moves while its flesh is prepared.

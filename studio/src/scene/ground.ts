@@ -1,5 +1,9 @@
 import { CircleGeometry, Color, DoubleSide, Group, Mesh, ShaderMaterial, ShadowMaterial } from 'three';
 
+/** How many radii of the character the floor reaches, and how many strong lines there are on the way. */
+const RADII = 8;
+const CELLS = 8;
+
 const VERTEX = `
 varying vec2 place;
 void main() {
@@ -19,7 +23,7 @@ float line(float cells) {
 }
 void main() {
   float fade = pow(1.0 - smoothstep(0.0, 1.0, length(place)), 2.0);
-  float shade = max(0.35 * line(40.0), line(8.0));
+  float shade = max(0.35 * line(${(5 * CELLS).toFixed(1)}), line(${CELLS.toFixed(1)}));
   gl_FragColor = vec4(ink, strength * fade * shade);
 }`;
 
@@ -47,10 +51,13 @@ export class Ground {
     this.group.rotation.x = -Math.PI / 2;
   }
 
+  /** Under a character of this radius. Lines stay where they are as it walks. */
   place(x: number, y: number, z: number, radius: number): void {
+    const cell = (RADII / CELLS) * radius;
+    const snap = (value: number) => cell * Math.round(value / cell);
     // A little below the feet, so that soles do not flicker.
-    this.group.position.set(x, y - 0.0015 * radius, z);
-    this.group.scale.setScalar(radius);
+    this.group.position.set(snap(x), y - 0.01 * radius, snap(z));
+    this.group.scale.setScalar(RADII * radius);
   }
 
   theme(dark: boolean): void {

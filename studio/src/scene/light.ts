@@ -21,7 +21,7 @@ export function studioEnvironment(renderer: WebGLRenderer): Texture {
   glow(2, [0, 3, -7], [5, 3, 0.2]);
   glow(0.16, [0, -4, 0], [14, 0.2, 14]);
   const generator = new PMREMGenerator(renderer);
-  const texture = generator.fromScene(room, 0.04).texture;
+  const texture = generator.fromScene(room, 0.04, 0.1, 100, { size: 64 }).texture;
   generator.dispose();
   sphere.dispose();
   box.dispose();

@@ -54,6 +54,12 @@ export class Skeleton {
     return this.places[joint]!;
   }
 
+  /** The middle of all joints. */
+  middle(): Vector3 {
+    const sum = this.shown.reduce((all, joint) => all.add(this.places[joint]!), new Vector3());
+    return sum.divideScalar(Math.max(1, this.shown.length));
+  }
+
   draw(): void {
     const up = new Vector3(0, 1, 0);
     const along = new Vector3();

@@ -1,5 +1,5 @@
 import {
-  Box3, NeutralToneMapping, PCFSoftShadowMap, PerspectiveCamera, Raycaster, Scene, Vector2, Vector3, WebGLRenderer,
+  Box3, NeutralToneMapping, PerspectiveCamera, Raycaster, Scene, Vector2, Vector3, WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import type { Figure } from './figure';
@@ -15,6 +15,9 @@ export interface Aim {
   y: number;
 }
 
+/** How far a character may walk before the camera follows, in its radii. */
+const LEASH = 0.35;
+
 /** The view: renderer, camera, light, ground, and one figure or two side by side. */
 export class Stage {
   readonly scene = new Scene();
@@ -29,13 +32,14 @@ export class Stage {
   private dirty = true;
   private last = performance.now();
   private radius = 1;
+  private floor = 0;
+  /** Where the character is, but for small steps. */
+  private readonly anchor = new Vector3();
 
   constructor(readonly canvas: HTMLCanvasElement) {
     this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: 'high-performance' });
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = PCFSoftShadowMap;
-    this.scene.environment = studioEnvironment(this.renderer);
     this.scene.environmentIntensity = 0.75;
     this.scene.add(this.ground.group, this.lights.group);
     this.controls = new OrbitControls(this.camera, canvas);
@@ -46,6 +50,11 @@ export class Stage {
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement!);
     this.resize();
     requestAnimationFrame(this.tick);
+    // The page is there before its reflections.
+    setTimeout(() => {
+      this.scene.environment = studioEnvironment(this.renderer);
+      this.redraw();
+    });
   }
 
   redraw(): void {
@@ -65,6 +74,8 @@ export class Stage {
     const distance = (1.05 * radius) / Math.sin((0.5 * this.camera.fov * Math.PI) / 180) / narrow ** 0.8;
     const direction = new Vector3(0.55, 0.22, 1).normalize();
     this.radius = radius;
+    this.floor = floor;
+    this.anchor.copy(middle);
     this.camera.near = distance / 200;
     this.camera.far = distance * 40;
     this.camera.position.copy(middle).addScaledVector(direction, distance);
@@ -72,16 +83,22 @@ export class Stage {
     this.controls.minDistance = 0.05 * radius;
     this.controls.maxDistance = 12 * radius;
     this.lights.cover(middle, radius);
-    this.ground.place(middle.x, floor, middle.z, 8 * radius);
+    this.ground.place(middle.x, floor, middle.z, radius);
     this.resize();
     this.controls.update();
   }
 
-  /** Takes the camera along where a character walks away. */
-  follow(shift: Vector3): void {
-    this.camera.position.add(shift);
-    this.controls.target.add(shift);
-    this.lights.cover(this.controls.target, this.radius);
+  /** Takes the camera along where a character walks away from where it was framed. */
+  follow(middle: Vector3): void {
+    const away = middle.clone().sub(this.anchor).setY(0);
+    const leash = LEASH * this.radius;
+    if (away.length() <= leash) return;
+    away.setLength(away.length() - leash);
+    this.anchor.add(away);
+    this.camera.position.add(away);
+    this.controls.target.add(away);
+    this.lights.cover(this.anchor, this.radius);
+    this.ground.place(this.anchor.x, this.floor, this.anchor.z, this.radius);
     this.redraw();
   }
 

@@ -1,6 +1,7 @@
-import {
-  BufferGeometry, Color, Group, InstancedMesh, Line, LineBasicMaterial, Matrix4, MeshBasicMaterial, SphereGeometry, Vector2, Vector3,
-} from 'three';
+import { Color, Group, InstancedMesh, Matrix4, MeshBasicMaterial, SphereGeometry, Vector2, Vector3 } from 'three';
+import { Line2 } from 'three/addons/lines/Line2.js';
+import { LineGeometry } from 'three/addons/lines/LineGeometry.js';
+import { LineMaterial } from 'three/addons/lines/LineMaterial.js';
 import { nearestVertex } from '../scene/pick';
 import type { Aim } from '../scene/stage';
 import { store, type ToolName } from '../state/state';
@@ -28,7 +29,9 @@ export class CurveTool implements Tool {
     new MeshBasicMaterial({ depthTest: false, transparent: true, toneMapped: false }),
     MOST_POINTS,
   );
-  private lines: Line[] = [];
+  private readonly thin = lineMaterial(CALM, 2.5);
+  private readonly bold = lineMaterial(CHOSEN, 3.5);
+  private lines: Line2[] = [];
   private curves: Curve[] = [];
   private handles: Handle[] = [];
   /** A curve with one point is not yet one for the settings. */
@@ -241,13 +244,19 @@ export class CurveTool implements Tool {
     this.bench.stage.redraw();
   }
 
-  private line(points: Vector3[], chosen: boolean): Line {
-    const material = new LineBasicMaterial({ color: chosen ? CHOSEN : CALM, depthTest: false, transparent: true, toneMapped: false });
-    const line = new Line(new BufferGeometry().setFromPoints(this.book.drawn(points)), material);
+  private line(points: Vector3[], chosen: boolean): Line2 {
+    const line = new Line2(new LineGeometry(), chosen ? this.bold : this.thin);
+    const drawn = this.book.drawn(points);
+    line.geometry.setPositions(drawn.flatMap((point) => point.toArray()));
+    line.visible = drawn.length > 1;
     line.frustumCulled = false;
     line.renderOrder = 20;
     return line;
   }
+}
+
+function lineMaterial(color: Color, linewidth: number): LineMaterial {
+  return new LineMaterial({ color: color.getHex(), linewidth, depthTest: false, transparent: true, toneMapped: false });
 }
 
 /** As many digits as a settings file should have. */

@@ -33,7 +33,6 @@ export class PoseTool implements Tool {
   start(): void {
     // The rings take the whole view for one picture.
     this.bench.session.split(null);
-    store.set({ playing: false });
     this.rings.enabled = true;
     this.tell();
     this.hold();

@@ -59,6 +59,8 @@ export class Tools {
     this.tool.stop?.();
     this.bench.stage.canvas.style.cursor = tool === 'brush' || tool === 'fibre' || tool === 'muscle' ? 'crosshair' : '';
     this.current = tool;
+    // Hands work on what stands still.
+    if (tool !== 'look') store.set({ playing: false });
     this.tool.start?.();
   }
 

@@ -29,10 +29,8 @@ export class Charts {
     this.element = el(
       'section',
       { class: 'charts', 'aria-label': 'Live numbers' },
-      el('div', { class: 'chart-head' }, el('span', { class: 'name' }, 'Volume error'), this.volumeText),
-      this.volume.canvas,
-      el('div', { class: 'chart-head' }, el('span', { class: 'name' }, 'Time a step'), this.timeText),
-      this.times.canvas,
+      chart('Volume', this.volumeText, this.volume.canvas),
+      chart('Step', this.timeText, this.times.canvas),
       el('div', { class: 'keys' }, ...legend),
     );
   }
@@ -56,7 +54,7 @@ export class Charts {
   private draw(): void {
     this.due = false;
     const last = this.errors.at(-1) ?? [];
-    this.volumeText.textContent = last.map((error) => (error === null ? '–' : `${error.toFixed(2)} %`)).join(' | ');
+    this.volumeText.textContent = last.map((error) => (error === null ? '–' : `${error.toFixed(last.length > 1 ? 1 : 2)} %`)).join(' | ');
     const total = this.stages.at(-1)?.total ?? 0;
     this.timeText.textContent = `${total.toFixed(1)} ms`;
     const most = Math.max(1, ...this.errors.flat().map((error) => Math.abs(error ?? 0)));
@@ -77,6 +75,10 @@ export class Charts {
     }
     this.times.text(`${slowest.toFixed(0)} ms`);
   }
+}
+
+function chart(name: string, value: HTMLElement, canvas: HTMLElement): HTMLElement {
+  return el('div', {}, el('div', { class: 'chart-head' }, el('span', { class: 'name' }, name), value), canvas);
 }
 
 /** A canvas with shares from 0 (low) to 1 (high) over the last frames. */

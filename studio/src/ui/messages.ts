@@ -7,7 +7,8 @@ const NOTE_SECONDS = 8;
 /** What the page says: errors that stay until dismissed, notes that go, and work that is under way. */
 export class Messages {
   readonly element: HTMLElement;
-  private readonly notes = el('div', { class: 'notes', 'aria-live': 'polite' });
+  /** Notes, in a corner of their own. */
+  readonly notes = el('div', { class: 'notes', 'aria-live': 'polite' });
   private readonly errors = el('div', { class: 'errors' });
   private readonly label = el('span', { class: 'name' });
   private readonly bar = el('progress', { max: 1, 'aria-label': 'Progress' });
@@ -17,7 +18,7 @@ export class Messages {
   constructor() {
     const cancel = textButton('Cancel', () => this.current()?.cancel(), 'small', 'cancel-work');
     this.workElement = el('div', { class: 'work', id: 'work', role: 'status', hidden: true }, this.label, this.bar, cancel);
-    this.element = el('div', { class: 'messages' }, this.errors, this.notes, this.workElement);
+    this.element = el('div', { class: 'messages' }, this.errors, this.workElement);
   }
 
   /** Shows an error until it is dismissed. Takes the place of the one before. */
