@@ -83,4 +83,5 @@ function settingsOf({ method, preset }: LinkState): Settings {
   return { method, ...(preset ? { preset } : {}) };
 }
 
-void start();
+// The shell is painted before anything heavy starts.
+requestAnimationFrame(() => setTimeout(() => void start()));

@@ -46,6 +46,11 @@ export class Studio {
     return studio;
   }
 
+  /** Ends all pages: those that are left play on and take the time of others. */
+  async tidy() {
+    for (const context of this.browser.contexts()) await context.close();
+  }
+
   async stop() {
     await this.browser.close();
     this.server.close();
@@ -108,6 +113,15 @@ export async function settled(page) {
 /** The positions that are shown, of one half. */
 export function positions(page, half = 0) {
   return page.evaluate((i) => Array.from(window.pliant.app.stage.figures[i].skin.positions), half);
+}
+
+/** Waits until the skin has moved by more than a length; fails where it does not. */
+export async function moves(page, length) {
+  await page.evaluate(() => (window.shape = window.pliant.app.stage.figures[0].skin.positions.slice()));
+  await page.waitForFunction((far) => {
+    const { positions } = window.pliant.app.stage.figures[0].skin;
+    return positions.some((x, i) => Math.abs(x - window.shape[i]) > far);
+  }, length, { timeout: 30_000 });
 }
 
 /** The largest distance of a vertex between two sets of positions. */

@@ -42,6 +42,10 @@ export class Lights {
     this.group.add(sky, this.key, this.key.target);
   }
 
+  shadows(on: boolean): void {
+    this.key.castShadow = on;
+  }
+
   /** Puts the key light where its shadow covers a sphere. */
   cover(middle: Vector3, radius: number): void {
     const direction = new Vector3(0.55, 1, 0.65).normalize();

@@ -15,6 +15,16 @@ export interface Aim {
   y: number;
 }
 
+/** What to draw with: where pictures take long (no graphics card), fewer pixels and no shadows. */
+const QUALITIES = [
+  { pixels: 1, shadows: true },
+  { pixels: 0.8, shadows: false },
+  { pixels: 0.5, shadows: false },
+];
+/** Pictures that take longer on average over so many are too slow, in milliseconds. */
+const SLOW = 55;
+const WATCHED = 10;
+
 /** How far a character may walk before the camera follows, in its radii. */
 const LEASH = 0.35;
 
@@ -30,8 +40,13 @@ export class Stage {
   private readonly lights = new Lights();
   private readonly ground = new Ground();
   private dirty = true;
+  /** Whether the last tick made a picture. */
+  private drawn = false;
   private last = performance.now();
   private radius = 1;
+  private quality = 0;
+  /** Milliseconds from picture to picture, while one follows the other. */
+  private pace: number[] = [];
   private floor = 0;
   /** Where the character is, but for small steps. */
   private readonly anchor = new Vector3();
@@ -129,7 +144,7 @@ export class Stage {
     const parent = this.canvas.parentElement!;
     const width = Math.max(1, parent.clientWidth);
     const height = Math.max(1, parent.clientHeight);
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2) * QUALITIES[this.quality]!.pixels);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = this.aspect();
     this.camera.updateProjectionMatrix();
@@ -138,10 +153,30 @@ export class Stage {
 
   /** A PNG of the view as it is, with nothing behind it. */
   picture(): Promise<Blob> {
+    const { quality } = this;
+    this.setQuality(0);
     this.render();
-    return new Promise((resolve, reject) => {
-      this.canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the browser gave no picture'))), 'image/png');
+    const blob = new Promise<Blob>((resolve, reject) => {
+      this.canvas.toBlob((made) => (made ? resolve(made) : reject(new Error('the browser gave no picture'))), 'image/png');
     });
+    this.setQuality(quality);
+    return blob;
+  }
+
+  /** Draws as well as told, or as well as this machine can in time. */
+  setQuality(quality: number): void {
+    this.quality = quality;
+    this.pace = [];
+    this.lights.shadows(QUALITIES[quality]!.shadows);
+    this.resize();
+  }
+
+  private watchPace(milliseconds: number): void {
+    this.pace.push(milliseconds);
+    if (this.pace.length < WATCHED) return;
+    const mean = this.pace.reduce((a, b) => a + b) / WATCHED;
+    this.pace = [];
+    if (mean > SLOW && this.quality < QUALITIES.length - 1) this.setQuality(this.quality + 1);
   }
 
   private aspect(): number {
@@ -155,6 +190,8 @@ export class Stage {
     this.last = now;
     for (const call of this.onBefore) call(passed);
     this.controls.update();
+    if (this.drawn) this.watchPace(passed);
+    this.drawn = this.dirty;
     if (this.dirty) this.render();
   };
 

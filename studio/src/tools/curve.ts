@@ -38,6 +38,8 @@ export class CurveTool implements Tool {
   private draft: Curve | null = null;
   private chosen: { curve: number; point: number } | null = null;
   private dragging = false;
+  /** Whether the tool has put its field on show, and is to take it away. */
+  private shows = false;
   private unwatch: (() => void) | null = null;
 
   constructor(private readonly bench: Workbench, private readonly name: ToolName, readonly book: CurveBook) {
@@ -51,11 +53,15 @@ export class CurveTool implements Tool {
   start(): void {
     this.group.visible = true;
     this.unwatch = store.watch(['settings', 'character'], () => this.load());
+    const { drawing, prepared } = store.state;
+    this.shows = drawing === null && this.book.field !== null && prepared?.drawings.includes(this.book.field) === true;
+    if (this.shows) store.set({ drawing: this.book.field });
   }
 
   stop(): void {
     this.unwatch?.();
     this.group.visible = false;
+    if (this.shows && store.state.drawing === this.book.field) store.set({ drawing: null });
     this.draft = null;
     this.chosen = null;
     store.set({ curve: null });

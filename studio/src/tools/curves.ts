@@ -1,5 +1,5 @@
 import { Vector3 } from 'three';
-import type { About, Settings, Vec3 } from '../engine/protocol';
+import type { About, DrawingKind, Settings, Vec3 } from '../engine/protocol';
 import { list, writeList } from '../state/settings';
 
 /** A point of a curve in the rest pose, and the joint whose bone it goes with where that counts. */
@@ -20,6 +20,8 @@ export interface CurveBook {
   joints: boolean;
   /** Curves have a stem for new names. */
   stem: string;
+  /** What shows how the flesh follows the curves. */
+  field: DrawingKind | null;
   read(settings: Settings, about: About): Curve[];
   write(settings: Settings, curves: Curve[]): Settings;
   /** Points to draw it through. */
@@ -36,6 +38,7 @@ interface Fibre {
 export const FIBRES: CurveBook = {
   joints: false,
   stem: 'fibre',
+  field: 'frames',
   read: (settings) =>
     list<Fibre>(settings, 'fibre').map((fibre) => ({
       points: (fibre.points ?? []).map((at) => ({ at })),
@@ -68,6 +71,7 @@ interface Muscle {
 export const MUSCLES: CurveBook = {
   joints: true,
   stem: 'muscle',
+  field: null,
   read: (settings, about) =>
     list<Muscle>(settings, 'metaballs.muscle').map((muscle) => ({
       points: [muscle.from, ...(muscle.via ?? []), muscle.to].map((point) => ({ joint: point.joint, at: point.at ?? boneMiddle(about, point.joint) })),

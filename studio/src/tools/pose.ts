@@ -68,6 +68,11 @@ export class PoseTool implements Tool {
     if (bone !== null) store.set({ bone });
   }
 
+  /** The ring under the pointer. */
+  ring(): string | null {
+    return this.rings.axis;
+  }
+
   /** Back to the clip's pose. */
   reset(): void {
     this.turns.clear();
