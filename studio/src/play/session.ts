@@ -1,5 +1,5 @@
 import { startEngine } from '../engine/client';
-import type { Engine, Frame, Recording, Settings, Show, Source } from '../engine/protocol';
+import type { Engine, Frame, Opened, Recording, Settings, Show, Source } from '../engine/protocol';
 import { loadLook, type Look, plainLook } from '../scene/look';
 import { History } from '../state/history';
 import { write } from '../state/settings';
@@ -95,21 +95,23 @@ export class Session {
     };
     const report = (share: number) => this.hooks.work('open', { label: 'Opening', share, cancel });
     let settings = how.settings ?? (how.same ? store.state.settings : forAnother(store.state.settings));
+    // Plain skinning is ready at once: a file's character moves by it while its flesh is prepared in another engine.
+    // Samples take longer to make than to prepare: one engine does both.
+    const first = 'sample' in source ? settings : write(settings, 'method', 'lbs');
     try {
       report(0);
-      const opened = await opening.engine.open(source, recording, settings, report);
+      const opened = await opening.engine.open(source, recording, first, (share) => report(0.6 * share));
       // What a file says of its softness counts where nothing is set for the whole body.
       if (opened.about.regions.length > 0 && !how.settings && !how.same) settings = write(settings, 'preset', undefined);
-      const look = await this.lookOf(source, { source, recording, opened });
+      const character = { source, recording, opened };
+      const look = await this.lookOf(source, opened);
       if (this.opening !== opening) throw new Superseded();
-      // Plain skinning is ready at once: the character moves while its flesh is prepared.
-      const plain: Settings = write(settings, 'method', 'lbs');
-      const prepared = await opening.engine.prepare(plain);
+      if (!store.state.character) this.hooks.character(character, look);
+      const prepared = await opening.engine.prepare(first, (share) => report(0.6 + 0.4 * share));
       if (this.opening !== opening) throw new Superseded();
       this.opening = null;
       this.hooks.work('open', null);
-      const character = { source, recording, opened };
-      await this.adopt(character, look, { engine: opening.engine, prepared, settings: plain }, settings, how);
+      await this.adopt(character, look, { engine: opening.engine, prepared, settings: first }, settings, how);
       return true;
     } catch (error) {
       opening.engine.stop();
@@ -193,7 +195,7 @@ export class Session {
     const seconds = Math.min(how.seconds ?? 0, clip === null ? 0 : clips[clip]!.seconds);
     await this.player.seek(clip, seconds);
     this.hooks.notes([...warnings, ...look.notes]);
-    if (methodOf(settings) !== 'lbs') await this.a.want(settings);
+    if (settings !== side.settings) await this.a.want(settings);
   }
 
   /** Takes a side that was tuned or made anew into the play. */
@@ -275,7 +277,7 @@ export class Session {
     return engine;
   }
 
-  private async lookOf(source: Source, { opened }: Character): Promise<Look> {
+  private async lookOf(source: Source, opened: Opened): Promise<Look> {
     const { parts, name } = opened.about;
     if (opened.document) return loadLook({ name: `${name}.glb`, bytes: opened.document }, [], parts);
     if ('sample' in source) return plainLook(parts);
