@@ -11,6 +11,7 @@ pub mod host;
 pub mod input;
 pub mod mocap;
 pub mod motion;
+pub mod player;
 mod prepare;
 pub mod wishes;
 

@@ -224,6 +224,11 @@ pub trait Instance {
         settings.check().map_err(PrepareError::from)
     }
 
+    /// A copy as it is now, to go on from later: what it makes of a motion is what this one would make of it, to the bit.
+    fn copy<'a>(&self) -> Box<dyn Instance + Send + 'a>
+    where
+        Self: 'a;
+
     /// Where the body's nodes are at the time of the last step, in the order of [`Deformer::body`]'s tets.
     fn nodes(&self) -> Option<&[Node]> {
         None
