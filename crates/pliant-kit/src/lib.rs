@@ -4,7 +4,9 @@
 //! A shell is a [`host::Host`]: it finds bytes and hears how far the work is.
 
 pub mod clock;
+pub mod drawing;
 pub mod drive;
+pub mod field;
 pub mod flesh;
 pub mod hash;
 pub mod host;

@@ -97,6 +97,11 @@ impl<'a> Player<'a> {
         &*self.instance
     }
 
+    /// The clip that is played; none is the default pose.
+    pub fn clip(&self) -> Option<usize> {
+        self.clip
+    }
+
     /// The moment of the clip that is shown.
     pub fn seconds(&self) -> f64 {
         self.seconds
@@ -191,6 +196,9 @@ impl<'a> Player<'a> {
 
     /// Holds the pose of the clip as it is, with joints turned by hand, and lets so many seconds pass.
     pub fn hold(&mut self, turns: &[Turn], seconds: f64) {
+        if self.course != Course::Held && turns.is_empty() && seconds <= 0.0 {
+            return;
+        }
         if self.course != Course::Held {
             let clip = self.clip.map(|c| &self.character.clips()[c]);
             Playback::once(self.character, clip).pose(self.seconds, &mut self.held);

@@ -22,8 +22,9 @@ pub use metaballs::{BallJoint, BallWeights, Driver, MetaballsSettings, Muscle, M
 pub use names::nearest;
 pub use regions::{SOFTNESS, Tissue};
 pub use settings::{
-    BodySettings, CorrectionMap, Damping, Direction, Fibre, Model, Place, PositionSettings, Prediction,
-    Preset, Region, Settings, SimulationSettings, Skinning, StrainOrder, StrainSettings, VolumeSettings,
+    BodySettings, CorrectionMap, Damping, Direction, Fibre, Model, Paint, Place, PositionSettings,
+    Prediction, Preset, Region, Settings, SimulationSettings, Skinning, StrainOrder, StrainSettings,
+    VolumeSettings,
 };
 pub use smooth::{SmoothJoint, SmoothSettings, SmoothWeights};
 
