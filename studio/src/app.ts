@@ -147,8 +147,8 @@ export class App {
       this.stage.theme(isDark(store.state.theme));
     });
     store.on(['heat', 'scale', 'drawing', 'wire', 'skeleton', 'skin', 'tool'], () => this.restyle());
-    store.watch(['scale', 'tool', 'brush'], ({ scale, tool, brush }) => {
-      this.legend.show(tool === 'brush' ? PAINTS[brush.kind].scale : scale);
+    store.watch(['heat', 'scale', 'tool', 'brush'], ({ heat, scale, tool, brush }) => {
+      this.legend.show(tool === 'brush' ? PAINTS[brush.kind].scale : heat && scale);
     });
     store.watch(['split', 'settings', 'character'], () => this.labelHalves());
     // What is cut open faces the eye: told anew once the camera rests.

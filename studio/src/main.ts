@@ -16,6 +16,8 @@ interface TestHandle {
   state(): Readonly<State>;
   /** Pauses at a time of a clip (by name) and gives the hash of the skin there. */
   seek(clip: string | null, seconds: number): Promise<string>;
+  /** When all that was asked for is prepared and shown. */
+  idle(): Promise<void>;
   app: App;
 }
 
@@ -37,6 +39,7 @@ async function start(): Promise<void> {
   window.pliant = {
     ready,
     state: () => store.state,
+    idle: () => app.session.idle(),
     app,
     async seek(clip, seconds) {
       const at = store.state.character!.opened.about.clips.findIndex(({ name }) => name === clip);

@@ -102,12 +102,9 @@ export function state(page) {
   });
 }
 
-/** Waits until no work is under way and the method that plays is the one that is set. */
-export async function settled(page) {
-  await page.waitForFunction(() => {
-    const { settings, prepared } = window.pliant.state();
-    return document.getElementById('work').hidden && prepared?.method === (settings.method ?? 'lbs');
-  });
+/** Waits until all that was asked for is prepared and shown. */
+export function settled(page) {
+  return page.evaluate(() => window.pliant.idle());
 }
 
 /** The positions that are shown, of one half. */

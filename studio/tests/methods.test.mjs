@@ -36,19 +36,18 @@ test('a slider changes the next frame without another preparation, and undo brin
   const { prepared } = await state(page);
   await page.locator('#method-numbers input[aria-label="Stretch stiffness"]').fill('0.1');
   await page.waitForFunction(() => window.pliant.state().settings.position?.stretch === 0.1);
-  await page.waitForTimeout(600);
+  await settled(page);
   const after = await positions(page);
   assert.ok(farthest(before, after) > 0);
   assert.equal((await state(page)).prepared.milliseconds, prepared.milliseconds, 'tuned, not prepared');
   await page.keyboard.press('Control+z');
   await page.waitForFunction(() => window.pliant.state().settings.position === undefined);
-  await page.waitForTimeout(600);
+  await settled(page);
   assert.equal(farthest(before, await positions(page)), 0, 'the same bits again');
 });
 
 test('a preparation shows its progress and can be cancelled; what played plays on', async () => {
   const page = await studio.open({ hash: '#sample=human&clip=walk&method=lbs' });
-  await page.click('#play');
   await page.click('[data-method=strain]');
   await page.locator('#work').waitFor({ state: 'visible' });
   await page.click('#cancel-work');

@@ -26,7 +26,6 @@ test('settings with paint are saved, and loaded into a fresh page they give the 
   await page.keyboard.press('b');
   const at = await seenVertex(page, 0.6);
   await page.mouse.click(at.x, at.y);
-  await page.waitForTimeout(600);
   await settled(page);
   const hash = await seek(page, 'shake', 0.7);
   const { settings } = await state(page);

@@ -3,17 +3,11 @@
 mod args;
 mod command;
 mod cutaway;
-mod drive;
-mod flesh;
-mod load;
-mod mocap;
-mod motion;
 mod picture;
 mod portrait;
-mod prepare;
 mod progress;
 mod report;
-mod settings;
+mod shell;
 mod terminal;
 mod xray;
 

@@ -38,6 +38,15 @@ export class Player {
     return done;
   }
 
+  /** When nothing is wished for or under way. */
+  async idle(): Promise<void> {
+    while (this.flight || this.wish || this.refreshWished) {
+      await (this.flight ?? new Promise((resolve) => requestAnimationFrame(resolve as () => void)));
+      // Play goes from flight to flight; what was wished for is shown by then.
+      if (store.state.playing && !this.wish) return;
+    }
+  }
+
   /** The same moment once more, since what frames carry has changed. */
   refresh(): void {
     this.refreshWished = true;

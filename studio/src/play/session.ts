@@ -45,6 +45,7 @@ export class Session {
   /** From the character to the eye. */
   eye: () => [number, number, number] = () => [0, 0, 1];
   private look: Look | null = null;
+  private showing: Promise<void> = Promise.resolve();
   private opening: { engine: Engine } | null = null;
   /** Reads settings and lists samples before there is a character. */
   private clerk: Promise<Engine> | null = null;
@@ -70,7 +71,7 @@ export class Session {
         if (!this.b.side) this.unsplit();
       },
     });
-    store.on(['heat', 'drawing', 'cut'], () => void this.showAgain());
+    store.on(['heat', 'drawing', 'cut'], () => (this.showing = this.showAgain()));
     store.on(['playing'], ({ playing, clip, seconds }) => {
       if (playing) void this.player.seek(clip, this.atEnd() ? 0 : seconds);
     });
@@ -147,6 +148,14 @@ export class Session {
     if (method === null) return this.unsplit();
     store.set({ split: method });
     void this.b.want(write(store.state.settings, 'method', method));
+  }
+
+  /** When all that was asked for is shown. */
+  async idle(): Promise<void> {
+    await this.a.idle();
+    await this.b.idle();
+    await this.showing;
+    await this.player.idle();
   }
 
   /** What a fresh engine needs to bake what is shown. */

@@ -40,6 +40,11 @@ export class Slot {
     return this.running;
   }
 
+  /** When there is nothing left to do. */
+  async idle(): Promise<void> {
+    while (this.running) await this.running;
+  }
+
   /** Takes a side that was made elsewhere. */
   put(side: Side): void {
     this.clear();

@@ -13,6 +13,7 @@ use crate::solver::{SolverState, per_iteration};
 use glam::{DQuat, Vec3};
 
 /// Balls in a pose, before the skin.
+#[derive(Clone)]
 pub(super) struct Balls {
     pub(super) bones: Vec<PosedBone>,
     matrices: Vec<SkinMatrix>,
@@ -64,6 +65,7 @@ pub(super) fn iterations(settings: &Settings) -> u32 {
     settings.simulation.iterations.unwrap_or(ITERATIONS)
 }
 
+#[derive(Clone)]
 pub(super) struct Moving<'p> {
     prepared: &'p Metaballs<'p>,
     settings: Settings,
@@ -181,7 +183,8 @@ impl Instance for Moving<'_> {
         // Where what was parted lies is known only now.
         let parted = self.overlap.as_ref();
         parallel::within(|| {
-            let moved = parted.zip(overlap.as_ref()).into_iter().flat_map(|(state, o)| o.moved_vertices(state));
+            let moved =
+                parted.zip(overlap.as_ref()).into_iter().flat_map(|(state, o)| o.moved_vertices(state));
             skin.show(moved, &mut self.skin, positions, normals);
         });
         finished(Stage::Filter);
@@ -212,6 +215,13 @@ impl Instance for Moving<'_> {
             state.retune();
         }
         Ok(())
+    }
+
+    fn copy<'a>(&self) -> Box<dyn Instance + Send + 'a>
+    where
+        Self: 'a,
+    {
+        Box::new(self.clone())
     }
 
     fn balls(&self) -> Option<&[[f32; 4]]> {

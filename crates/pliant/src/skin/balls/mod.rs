@@ -70,6 +70,7 @@ pub struct BallSkin {
 }
 
 /// What one moving copy needs from step to step. Reused, so that steps allocate nothing.
+#[derive(Clone)]
 pub struct BallSkinState {
     skin: State,
     turning: State,
@@ -164,7 +165,8 @@ impl BallSkin {
         places.extend([Vec3::ZERO; 2]);
         let normals = Normals::new(&places, &faces, &place_of_normal, &rest_normals, path);
         rest_normals.truncate(bent.len());
-        let is_inside = |v: u32| is_own(&v) && rings[place_of(v) as usize].iter().all(|&n| (n as usize) < own);
+        let is_inside =
+            |v: u32| is_own(&v) && rings[place_of(v) as usize].iter().all(|&n| (n as usize) < own);
         Ok(Self {
             skinner,
             offsets,

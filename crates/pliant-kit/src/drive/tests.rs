@@ -69,10 +69,14 @@ impl Instance for Lag<'_> {
         out.positions.iter_mut().zip(&self.offsets).for_each(|(p, o)| *p += *o);
         Health::default()
     }
-}
 
-fn quiet() -> Progress {
-    Progress::new("", 0, true)
+    fn copy<'a>(&self) -> Box<dyn Instance + Send + 'a>
+    where
+        Self: 'a,
+    {
+        let (shape, offsets) = (self.shape.clone(), self.offsets.clone());
+        Box::new(Lag { of: self.of, plain: self.plain.copy(), tick: self.tick, shape, offsets })
+    }
 }
 
 /// A cylinder that bends by these degrees in 0.6 s each, and travels by as much in the meantime.
@@ -117,9 +121,9 @@ fn take(character: &Character, deformer: &dyn Deformer, schedule: &Schedule, cyc
         Ok(())
     };
     let cycle = if cycles {
-        Some(drive.cycle(clip, schedule, &mut quiet(), sink).unwrap())
+        Some(drive.cycle(clip, schedule, &mut (), sink).unwrap())
     } else {
-        drive.play(Some(clip), schedule, &mut quiet(), sink).unwrap();
+        drive.play(Some(clip), schedule, &mut (), sink).unwrap();
         None
     };
     Taken { preroll_ms: drive.preroll_ms, times, shapes, cycle }
