@@ -89,6 +89,17 @@ Examples:
   pliant tets character.glb --json
   pliant picture character.glb --show tets --view side -o inside.png")]
     Tets(TetsArgs),
+    /// Open the studio: a page in the browser where a character moves, and its flesh is felt for and changed.
+    #[command(after_help = "\
+Serves the page to this machine alone, at the address that it prints, until Ctrl-C.
+
+Examples:
+  pliant studio
+  pliant studio character.glb
+  pliant studio sample:octopus
+  pliant studio body.obj --skeleton body.mhskel --weights-file body.mhw
+  pliant studio character.glb --port 8080 --no-open")]
+    Studio(StudioArgs),
     /// Time the kernels: the scalar reference beside the real path, in one run, best of several.
     #[command(after_help = "\
 Examples:
@@ -297,6 +308,25 @@ pub(crate) struct InspectArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct StudioArgs {
+    /// Character to begin with: .glb, .gltf, .vrm, .obj, .bvh, or sample:NAME (default: the page has some to choose from).
+    #[arg(value_name = "F")]
+    pub(crate) file: Option<PathBuf>,
+    /// Skeleton of an OBJ: .tgf, .bvh or .mhskel.
+    #[arg(long, value_name = "FILE", requires = "file")]
+    pub(crate) skeleton: Option<PathBuf>,
+    /// Skin weights of an OBJ: .dmat, .mhw or MakeHuman .json.
+    #[arg(long, value_name = "FILE", requires = "skeleton")]
+    pub(crate) weights_file: Option<PathBuf>,
+    /// Port to serve the page on (default: 0, any that is free).
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
+    /// Print the address and open no browser.
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+#[derive(Args)]
 pub(crate) struct BakeArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -482,6 +512,24 @@ impl InputArgs {
             return Some("--motion with a .dmat goes with --skeleton".to_owned());
         }
         (self.map.is_some() && !is_recording).then(|| "--map goes with --motion and a .bvh".to_owned())
+    }
+}
+
+impl StudioArgs {
+    /// The character, named as for every other command.
+    pub(crate) fn input(&self) -> Option<InputArgs> {
+        let (skeleton, weights_file) = (self.skeleton.clone(), self.weights_file.clone());
+        Some(InputArgs {
+            file: self.file.clone()?,
+            skeleton,
+            weights: None,
+            weights_file,
+            tets: None,
+            motion: None,
+            map: None,
+            speed: None,
+            usual_weights: None,
+        })
     }
 }
 

@@ -14,6 +14,7 @@ mod prepare;
 mod progress;
 mod report;
 mod settings;
+mod studio;
 mod terminal;
 mod xray;
 
@@ -78,6 +79,7 @@ fn run(cli: Cli) -> Result<Outcome> {
         Command::Bake(args) => command::bake::run(args, common),
         Command::Picture(args) => command::picture::run(args, common),
         Command::Tets(args) => command::tets::run(args, common),
+        Command::Studio(args) => command::studio::run(args, common),
         Command::Bench(args) => command::bench::run(args, common),
         Command::Schema => {
             writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&Settings::schema())?)?;
