@@ -1,13 +1,12 @@
 //! What can be said on the command line.
 
 use crate::command::bench::{EMBED, STRAIN, TETS};
-use crate::load;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pliant::body::Fineness;
 use pliant::method::{NAMES, Preset, Skinning};
-use pliant::rig::weights::WeightKind;
 use pliant::{simd, zoo};
+use pliant_kit::input;
 use std::path::PathBuf;
 
 /// Soft, volume-keeping skin for skeleton-driven characters.
@@ -146,9 +145,6 @@ pub(crate) struct InputArgs {
     /// How fast --motion is played: 2 is twice as fast.
     #[arg(long, value_name = "N", requires = "motion", allow_negative_numbers = true, value_parser = |t: &str| number(t, 1e-3, 1e3))]
     pub(crate) speed: Option<f64>,
-    /// What serves a file that has no weights where none are asked for: the method's choice.
-    #[arg(skip)]
-    pub(crate) usual_weights: Option<WeightKind>,
 }
 
 /// Where skin weights come from.
@@ -507,29 +503,11 @@ impl InputArgs {
         if computed && self.weights_file.is_some() {
             return Some("--weights-file goes with --weights file, or without --weights".to_owned());
         }
-        let is_recording = self.motion.as_ref().is_some_and(|file| load::extension(file) == "bvh");
+        let is_recording = self.motion.as_ref().is_some_and(|file| input::extension(file) == "bvh");
         if self.motion.is_some() && !is_recording && self.skeleton.is_none() {
             return Some("--motion with a .dmat goes with --skeleton".to_owned());
         }
         (self.map.is_some() && !is_recording).then(|| "--map goes with --motion and a .bvh".to_owned())
-    }
-}
-
-impl StudioArgs {
-    /// The character, named as for every other command.
-    pub(crate) fn input(&self) -> Option<InputArgs> {
-        let (skeleton, weights_file) = (self.skeleton.clone(), self.weights_file.clone());
-        Some(InputArgs {
-            file: self.file.clone()?,
-            skeleton,
-            weights: None,
-            weights_file,
-            tets: None,
-            motion: None,
-            map: None,
-            speed: None,
-            usual_weights: None,
-        })
     }
 }
 

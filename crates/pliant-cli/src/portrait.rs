@@ -1,6 +1,5 @@
 //! A character, posed and shaped, as a picture.
 
-use crate::load::Input;
 use crate::picture::{self, Image, Legend, Line, Mesh, Paint, Scale, Scene, Texture, View};
 use anyhow::Result;
 use glam::{DVec3, Vec2, Vec3};
@@ -8,6 +7,7 @@ use pliant::asset::Bone;
 use pliant::method::Shape;
 use pliant::rig::Pose;
 use pliant_io::gltf::{PartLook, Prop};
+use pliant_kit::input::Input;
 
 /// Measures that can colour the skin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

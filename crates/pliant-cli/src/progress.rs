@@ -1,16 +1,17 @@
 //! Progress with time left, on a terminal only.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pliant_kit::host::Progress;
 use std::time::{Duration, Instant};
 
 /// A bar that appears once the work has taken a second.
-pub(crate) struct Progress {
+pub(crate) struct Bar {
     bar: ProgressBar,
     /// When to appear; never when quiet.
     due: Option<Instant>,
 }
 
-impl Progress {
+impl Bar {
     pub(crate) fn new(what: &str, steps: usize, quiet: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left") {
@@ -28,22 +29,6 @@ impl Progress {
         Self { bar, due: None }
     }
 
-    /// Says what is done now.
-    pub(crate) fn now(&mut self, what: &str) {
-        self.bar.set_message(what.to_owned());
-        self.appear();
-    }
-
-    /// So many steps more than were known of.
-    pub(crate) fn more(&mut self, steps: usize) {
-        self.bar.inc_length(steps as u64);
-    }
-
-    pub(crate) fn step(&mut self) {
-        self.appear();
-        self.bar.inc(1);
-    }
-
     fn appear(&mut self) {
         if self.due.is_some_and(|due| Instant::now() >= due) {
             self.due = None;
@@ -53,7 +38,23 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Progress for Bar {
+    fn now(&mut self, what: &str) {
+        self.bar.set_message(what.to_owned());
+        self.appear();
+    }
+
+    fn more(&mut self, steps: usize) {
+        self.bar.inc_length(steps as u64);
+    }
+
+    fn step(&mut self) {
+        self.appear();
+        self.bar.inc(1);
+    }
+}
+
+impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

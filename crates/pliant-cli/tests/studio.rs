@@ -74,7 +74,7 @@ mod with_the_page {
 
     #[test]
     fn the_page_and_the_character_are_served_until_ctrl_c() {
-        let (_folder, file) = sample("cylinder", 300);
+        let (_folder, file) = sample("cylinder", 600);
         let mut studio = Studio::start(&[text(&file)]);
         let (head, page) = studio.get(&format!("/?token={}", studio.token));
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("text/html"), "{head}");

@@ -5,14 +5,9 @@ mod writer;
 
 use crate::Outcome;
 use crate::args::{BakeArgs, Common};
-use crate::drive::{CLOSED, Cycle, Drive, Sink, milliseconds};
-use crate::load::{self, Input};
-use crate::motion::{self, Schedule};
-use crate::prepare::prepare;
-use crate::progress::Progress;
 use crate::report;
 use crate::report::Balls;
-use crate::settings::{Task, Wishes};
+use crate::shell;
 use crate::terminal::{say, shown};
 use anyhow::{Context, Result, ensure};
 use pliant::asset::Clip;
@@ -20,10 +15,15 @@ use pliant::measure::{Judge, Options, TetJudge};
 use pliant::method::Shape;
 use pliant_io::Warning;
 use pliant_io::files::{ReadyFile, WholeFile, commit};
+use pliant_kit::drive::{CLOSED, Cycle, Drive, Sink};
+use pliant_kit::host::Host;
+use pliant_kit::input::{Input, extension};
+use pliant_kit::motion::{self, Schedule};
+use pliant_kit::wishes::Task;
+use pliant_kit::{clock, prepare};
 use record::{Circumstances, Record};
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Instant;
 use writer::Writer;
 
 /// One motion to bake.
@@ -35,9 +35,9 @@ struct Take {
 }
 
 pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
-    let wishes = Wishes::read(&args.settings)?;
-    let Task { input, settings, method } = wishes.open(&args.input, common)?;
-    input.warn(common);
+    let wishes = args.settings.wishes()?;
+    let Task { input, settings, method } = wishes.open(&args.input.request(), common)?;
+    shell::warn(&input.warnings, common);
     let takes = takes(&input, args, common)?;
     let mut writer = Writer::create(&input, &takes, args, common)?;
     let report_file = args
@@ -46,12 +46,12 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
         .map(|path| WholeFile::create(path).with_context(|| shown(path)).map(|file| (path, file)));
     let report_file = report_file.transpose()?;
 
-    let started = Instant::now();
-    let deformer = prepare(&method, &settings, &input, common)?;
+    let started = clock::milliseconds();
+    let deformer = prepare(&method, &settings, &input, common.path(), common)?;
     let deformer = &*deformer;
     let mut about = Circumstances {
         method,
-        prepare_ms: milliseconds(started),
+        prepare_ms: clock::milliseconds() - started,
         preroll_ms: 0.0,
         balls: deformer.packing().map(|p| Balls::new(&p, input.character.diagonal())),
         cycles: vec![],
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     odd.extend(deformer.warnings().iter().cloned());
 
     let steps = takes.iter().map(|take| Drive::steps(deformer, &take.schedule)).sum();
-    let mut progress = Progress::new("preparing", steps, common.quiet);
+    let mut progress = common.progress("preparing", steps);
     let wants_report = report_file.is_some() || args.json;
     let judge = wants_report.then(|| Judge::new(&input.character, Options::default()));
     let tets = deformer.body().map(|body| TetJudge::new(&input.character, body));
@@ -76,13 +76,13 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
             writer.push(frame.shape)
         };
         match clip {
-            _ if args.rest => drive.rest(&mut progress, sink)?,
+            _ if args.rest => drive.rest(&mut *progress, sink)?,
             Some(clip) if args.cycle && take.schedule.times.len() > 1 => {
-                let cycle = drive.cycle(clip, &take.schedule, &mut progress, sink)?;
+                let cycle = drive.cycle(clip, &take.schedule, &mut *progress, sink)?;
                 odd.extend(unclosed(&take.name, &cycle));
                 about.cycles.push(cycle);
             }
-            clip => drive.play(clip, &take.schedule, &mut progress, sink)?,
+            clip => drive.play(clip, &take.schedule, &mut *progress, sink)?,
         }
         about.preroll_ms += drive.preroll_ms;
     }
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
 
     let mut ready = writer.ready;
     if let (Some((path, mut file)), Some((report, pictures))) = (report_file, &report) {
-        let is_page = load::extension(path) == "html";
+        let is_page = extension(path) == "html";
         let text = if is_page { report::html(report, pictures) } else { report.json()? };
         file.write_all(text.as_bytes()).with_context(|| shown(path))?;
         ready.push(file.ready().with_context(|| shown(path))?);
@@ -141,7 +141,7 @@ fn takes(input: &Input, args: &BakeArgs, common: &Common) -> Result<Vec<Take>> {
     let clips = input.character.clips();
     let chosen = if args.rest { vec![] } else { motion::choose(input, args.clip.as_deref())? };
     let mut room = motion::MAX_FRAMES;
-    let warn = |option: &str, what: String| load::warn(&[Warning::new(option, what, 1)], common);
+    let warn = |option: &str, what: String| shell::warn(&[Warning::new(option, what, 1)], common);
     // A motion is cut as it was recorded, however fast it is played.
     let speed = args.input.speed.unwrap_or(1.0);
     let played = |seconds: Option<f64>| seconds.map(|s| s / speed);

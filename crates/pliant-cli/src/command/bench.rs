@@ -10,7 +10,6 @@ mod table;
 
 use crate::Outcome;
 use crate::args::{BenchArgs, Common};
-use crate::report::StateHash;
 use anyhow::{Context, Result, bail, ensure};
 use pliant::body::topology::Adjacency;
 use pliant::body::{Body, EmbeddedSkin, Embedding, Fineness, bench_bend, bench_body};
@@ -19,6 +18,7 @@ use pliant::simd::Path;
 use pliant::skin::smooth::{JointControl, SmoothOptions, SmoothSkin};
 use pliant::skin::{Blend, Skinner, bench_pose, bench_rig};
 use pliant::zoo;
+use pliant_kit::hash::StateHash;
 use serde::Serialize;
 use std::io::Write;
 use std::time::{Duration, Instant};

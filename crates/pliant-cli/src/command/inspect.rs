@@ -2,12 +2,13 @@
 
 use crate::Outcome;
 use crate::args::{Common, InspectArgs, WeightsArg};
-use crate::load::{self, Format, Input};
+use crate::shell::bytes;
 use crate::terminal;
 use anyhow::{Context, Result};
 use pliant_io::files::Folder;
 use pliant_io::gltf::RegionSummary;
 use pliant_io::{Warning, bvh, gltf, obj};
+use pliant_kit::input::{self, Format, Input};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -15,12 +16,12 @@ use std::io::Write;
 pub(crate) fn run(args: &InspectArgs, common: &Common) -> Result<Outcome> {
     let path = &args.input.file;
     let named = || path.display().to_string();
-    let mut about = if load::sample_name(path).is_some() || args.input.skeleton.is_some() {
-        rigged(&Input::open(&args.input, common)?)
+    let mut about = if input::sample_name(path).is_some() || args.input.skeleton.is_some() {
+        rigged(&Input::open(&args.input.request(), common)?)
     } else {
-        match Format::of(path).ok_or_else(|| load::unknown_format(path))? {
+        match Format::of(path).ok_or_else(|| input::unknown_format(path))? {
             Format::Gltf => {
-                let summary = gltf::inspect(load::bytes(path)?, &Folder::of(path)).with_context(named)?;
+                let summary = gltf::inspect(bytes(path)?, &Folder::of(path)).with_context(named)?;
                 let mut about = value(&summary)?;
                 let own =
                     summary.influences_max > 0 && matches!(args.input.weights, None | Some(WeightsArg::File));
@@ -28,29 +29,29 @@ pub(crate) fn run(args: &InspectArgs, common: &Common) -> Result<Outcome> {
                     about["weights"] = json!("file");
                 } else if summary.bakeable {
                     // What is odd about the weights shows once they are made.
-                    let input = Input::open(&args.input, common)?;
+                    let input = Input::open(&args.input.request(), common)?;
                     about["weights"] = json!(input.weights);
                     about = with_warnings(about, &input.warnings);
                 }
                 about
             }
             Format::Obj => {
-                let mesh = obj::read(&load::bytes(path)?).with_context(named)?;
+                let mesh = obj::read(&bytes(path)?).with_context(named)?;
                 let mut about = value(&mesh.summary())?;
                 about["bakeable"] = json!(false);
                 about["reason"] = json!("an OBJ has no skeleton: give one with --skeleton");
                 with_warnings(about, &mesh.warnings)
             }
             Format::Bvh => {
-                let motion = bvh::read(&load::bytes(path)?).with_context(named)?;
+                let motion = bvh::read(&bytes(path)?).with_context(named)?;
                 let mut about = value(&motion.summary())?;
                 about["bakeable"] = json!(true);
                 with_warnings(about, &motion.warnings)
             }
         }
     };
-    if args.input.motion.as_ref().is_some_and(|file| load::extension(file) == "bvh") {
-        let input = Input::open(&args.input, common)?;
+    if args.input.motion.as_ref().is_some_and(|file| input::extension(file) == "bvh") {
+        let input = Input::open(&args.input.request(), common)?;
         about["motion"] = value(&input.motion.as_ref().map(|m| &m.1))?;
         about = with_warnings(about, &input.warnings);
     }

@@ -3,15 +3,9 @@
 use crate::Outcome;
 use crate::args::{Common, Cut, HeatArg, Moment, PictureArgs, Show, ViewArg};
 use crate::cutaway::Cutaway;
-use crate::drive::Drive;
-use crate::flesh::{self, Skin};
-use crate::load::{self, Input};
-use crate::motion::{self, Schedule};
 use crate::picture::{Image, View};
 use crate::portrait::{Heat, Portrait};
-use crate::prepare::prepare;
-use crate::progress::Progress;
-use crate::settings::{Task, Wishes};
+use crate::shell;
 use crate::terminal::say;
 use crate::xray;
 use anyhow::{Context, Result, bail};
@@ -22,6 +16,13 @@ use pliant::measure::{Judge, Options};
 use pliant::method::{Deformer, Shape};
 use pliant::rig::Pose;
 use pliant_io::files::write_whole;
+use pliant_kit::drive::Drive;
+use pliant_kit::flesh::{self, Skin};
+use pliant_kit::host::Host;
+use pliant_kit::input::Input;
+use pliant_kit::motion::{self, Schedule};
+use pliant_kit::prepare;
+use pliant_kit::wishes::Task;
 
 pub(crate) fn run(args: &PictureArgs, common: &Common) -> Result<Outcome> {
     if args.clip.as_deref() == Some("all") {
@@ -118,10 +119,10 @@ impl Flesh {
 
 impl Posed {
     fn new(args: &PictureArgs, common: &Common) -> Result<Self> {
-        let mut wishes = Wishes::read(&args.settings)?;
-        wishes.refine(&args.fineness);
-        let Task { input, settings, method } = wishes.open(&args.input, common)?;
-        input.warn(common);
+        let mut wishes = args.settings.wishes()?;
+        args.fineness.refine(&mut wishes);
+        let Task { input, settings, method } = wishes.open(&args.input.request(), common)?;
+        shell::warn(&input.warnings, common);
         let character = &input.character;
         let (mut pose, mut shape, mut flesh) = (Pose::rest(character), Shape::rest(character), None);
         let mut balls = None;
@@ -137,7 +138,7 @@ impl Posed {
         let chosen = args.moment().map(chosen).transpose()?;
         let is_inside = matches!(args.show, Some(Show::Frames | Show::Pins | Show::Balls));
         if chosen.is_some() || is_inside {
-            let deformer = prepare(&method, &settings, &input, common)?;
+            let deformer = prepare(&method, &settings, &input, common.path(), common)?;
             let mut odd = input.unused_tets(&*deformer);
             odd.extend(deformer.warnings().iter().cloned());
             if !common.quiet {
@@ -150,8 +151,8 @@ impl Posed {
                     times: vec![time],
                 };
                 let steps = Drive::steps(&*deformer, &schedule);
-                let mut progress = Progress::new("moving up to there", steps, common.quiet);
-                Drive::new(character, &*deformer).play(clip, &schedule, &mut progress, &mut |frame| {
+                let mut progress = common.progress("moving up to there", steps);
+                Drive::new(character, &*deformer).play(clip, &schedule, &mut *progress, &mut |frame| {
                     pose.copy_from(frame.pose);
                     shape = frame.shape.clone();
                     if let (Some(flesh), Some(nodes)) = (&mut flesh, frame.nodes) {
@@ -211,16 +212,16 @@ fn tets(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image
         let triangles = input.character.surface().triangles();
         return take(Cutaway { mesh: &mesh, nodes: &nodes, skin: &shape.positions, triangles });
     }
-    let mut wishes = Wishes::read(&args.settings)?;
-    wishes.refine(&args.fineness);
-    let skin = Skin::open(&args.input.file)?;
+    let mut wishes = args.settings.wishes()?;
+    args.fineness.refine(&mut wishes);
+    let skin = Skin::open(&args.input.file, common)?;
     let mut warnings = skin.warnings.clone();
     let body = match &args.input.tets {
-        Some(path) => flesh::read(path, &skin.positions, &skin.triangles, &mut warnings)?,
+        Some(path) => flesh::read(path, &skin.positions, &skin.triangles, common, &mut warnings)?,
         None => flesh::make(&skin.positions, &skin.triangles, wishes.fineness(), common)
             .with_context(|| args.input.file.display().to_string())?,
     };
-    load::warn(&warnings, common);
+    shell::warn(&warnings, common);
     let mesh = body.tets();
     take(Cutaway { mesh, nodes: mesh.positions(), skin: &skin.positions, triangles: &skin.triangles })
 }

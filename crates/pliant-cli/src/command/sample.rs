@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::args::{Common, SampleArgs};
-use crate::progress::Progress;
+use crate::progress::Bar;
 use crate::terminal::{say, shown};
 use anyhow::{Context, Result};
 use pliant::zoo;
@@ -16,7 +16,7 @@ pub(crate) fn run(args: &SampleArgs, common: &Common) -> Result<Outcome> {
     }
     let (name, output) = (args.name.as_deref().unwrap_or_default(), args.output.as_ref());
     let output = output.context("where to? give -o OUT.glb")?;
-    let progress = Progress::busy("making the character", common.quiet);
+    let progress = Bar::busy("making the character", common.quiet);
     let character = zoo::character(name, args.vertices)?;
     drop(progress);
     let file = gltf::write_character(&character)?;

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &StudioArgs, common: &Common) -> Result<Outcome> {
              `cargo install --path crates/pliant-cli --features studio` to install both"
         );
     };
-    let share = args.input().map(|input| Share::open(&input, common)).transpose()?;
+    let share = args.request().map(|request| Share::open(request, common)).transpose()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
         .with_context(|| format!("--port {}: cannot serve there; choose another", args.port))?;
     let port = listener.local_addr()?.port();

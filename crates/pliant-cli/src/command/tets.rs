@@ -3,8 +3,7 @@
 use super::inspect;
 use crate::Outcome;
 use crate::args::{Common, TetsArgs};
-use crate::flesh::{self, Skin};
-use crate::load;
+use crate::shell;
 use crate::terminal::{self, say, shown};
 use anyhow::{Context, Result};
 use pliant::body::quality::{Quality, dihedrals};
@@ -12,14 +11,15 @@ use pliant::body::topology::Adjacency;
 use pliant::body::{Body, Fate};
 use pliant_io::files::{ReadyFile, WholeFile, commit};
 use pliant_io::tet::{self, Field, Fields};
+use pliant_kit::flesh::{self, Skin};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn run(args: &TetsArgs, common: &Common) -> Result<Outcome> {
-    let skin = Skin::open(&args.file)?;
-    load::warn(&skin.warnings, common);
+    let skin = Skin::open(&args.file, common)?;
+    shell::warn(&skin.warnings, common);
     let output = args.output.as_deref();
     if let Some(output) = output {
         // What cannot be written should fail before anything is computed.
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &TetsArgs, common: &Common) -> Result<Outcome> {
     let about = described(&skin, &body, &adjacency, milliseconds);
     if let Some(output) = output {
         let ready = written(output, &body, &adjacency).with_context(|| shown(output))?;
-        load::check_not_among(std::iter::once(&args.file), ready.iter().map(ReadyFile::path))?;
+        shell::check_not_among(std::iter::once(&args.file), ready.iter().map(ReadyFile::path))?;
         let written = commit(ready)?;
         if !common.quiet {
             let names: Vec<_> = written.iter().map(|path| shown(path)).collect();

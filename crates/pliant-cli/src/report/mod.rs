@@ -5,11 +5,10 @@ mod html;
 
 pub(crate) use html::html;
 
-use glam::Vec3;
 use pliant::measure::{self, Summary, VolumeSource};
 use pliant::method::Packing;
+use pliant_kit::drive::Milliseconds;
 use serde::Serialize;
-use xxhash_rust::xxh3::Xxh3;
 
 /// A clip baked by a method. What does not apply is null.
 #[derive(Debug, Clone, Serialize)]
@@ -128,17 +127,6 @@ impl Balls {
     }
 }
 
-/// Time by stage; null for stages that a method does not have.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct Milliseconds {
-    pub(crate) total: f64,
-    pub(crate) skin: Option<f64>,
-    pub(crate) solve: Option<f64>,
-    pub(crate) embed: Option<f64>,
-    pub(crate) filter: Option<f64>,
-    pub(crate) overlap: Option<f64>,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct MaxMean {
     pub(crate) max: f64,
@@ -219,7 +207,7 @@ pub(crate) struct Run {
     pub(crate) joint_names: Vec<String>,
     /// Said before those of the judge.
     pub(crate) warnings: Vec<String>,
-    /// From [`StateHash::hex`].
+    /// From [`pliant_kit::hash::StateHash::hex`].
     pub(crate) state_hash: String,
 }
 
@@ -307,50 +295,6 @@ impl Report {
     /// As indented JSON.
     pub(crate) fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(self)
-    }
-}
-
-impl Milliseconds {
-    /// Means, each over the frames that have the stage.
-    pub(crate) fn mean(of: &[Self]) -> Self {
-        let stage = |value: fn(&Self) -> Option<f64>| {
-            let (sum, count) = of.iter().filter_map(value).fold((0.0, 0), |(s, n), v| (s + v, n + 1));
-            (count > 0).then(|| sum / f64::from(count))
-        };
-        Self {
-            total: stage(|m| Some(m.total)).unwrap_or(0.0),
-            skin: stage(|m| m.skin),
-            solve: stage(|m| m.solve),
-            embed: stage(|m| m.embed),
-            filter: stage(|m| m.filter),
-            overlap: stage(|m| m.overlap),
-        }
-    }
-}
-
-/// XXH3-64 of the positions of all frames in order, as little-endian f32: two runs with one hash gave the same skin.
-#[derive(Clone, Default)]
-pub(crate) struct StateHash(Xxh3);
-
-impl StateHash {
-    /// Takes in the next frame.
-    pub(crate) fn frame(&mut self, positions: &[Vec3]) {
-        if cfg!(target_endian = "little") {
-            self.0.update(bytemuck::cast_slice(positions));
-        } else {
-            let bytes = positions.iter().flat_map(|p| p.to_array()).flat_map(f32::to_le_bytes);
-            self.0.update(&bytes.collect::<Vec<u8>>());
-        }
-    }
-
-    /// Takes in the corners of tets.
-    pub(crate) fn corners(&mut self, tets: &[[u32; 4]]) {
-        tets.as_flattened().iter().for_each(|corner| self.0.update(&corner.to_le_bytes()));
-    }
-
-    /// Sixteen hexadecimal digits.
-    pub(crate) fn hex(&self) -> String {
-        format!("{:016x}", self.0.digest())
     }
 }
 

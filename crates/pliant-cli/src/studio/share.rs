@@ -1,10 +1,11 @@
 //! The character that the page is to begin with: its files, and no others.
 
-use crate::args::{Common, InputArgs};
-use crate::load::{self, Input, MAX_FILE_BYTES};
+use crate::args::Common;
+use crate::shell;
 use anyhow::{Context, Result};
 use pliant::rig::weights::WeightKind;
 use pliant_io::files::{Folder, read_limited};
+use pliant_kit::input::{Input, Request, sample_name};
 use serde_json::{Value, json};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,24 +34,26 @@ struct Listed {
 
 impl Share {
     /// Opens the character as every command does: what cannot be moved is refused here, not on the page.
-    pub(crate) fn open(args: &InputArgs, common: &Common) -> Result<Self> {
+    pub(crate) fn open(request: Request, common: &Common) -> Result<Self> {
         // The page makes weights where there are none; these only need to be quick.
         let usual_weights = Some(WeightKind::Distance(Default::default()));
-        let input = Input::open(&InputArgs { usual_weights, ..args.clone() }, common)?;
-        input.warn(common);
-        if let Some(name) = load::sample_name(&args.file) {
+        let request = Request { usual_weights, ..request };
+        let input = Input::open(&request, common)?;
+        shell::warn(&input.warnings, common);
+        if let Some(name) = sample_name(&request.file) {
             return Ok(Self::Sample(name.to_owned()));
         }
         let given = |path: &PathBuf| Listed { name: name_of(path), given: Some(path.clone()) };
-        let mut listed = vec![given(&args.file)];
-        listed.extend([&args.skeleton, &args.weights_file].into_iter().flatten().map(given));
-        let folder = Folder::of(&args.file);
-        // Images that are missing or lie outside are passed over, as everywhere; what the file names itself as is here.
+        let mut listed = vec![given(&request.file)];
+        listed.extend([&request.skeleton, &request.weights_file].into_iter().flatten().map(given));
+        let folder = Folder::of(&request.file);
+        // Images that are missing or lie outside are passed over, as everywhere.
         let beside = input.document.beside().into_iter();
         let beside = beside.filter(|name| *name != listed[0].name && folder.path(name).is_ok());
         let beside: Vec<_> = beside.map(|name| Listed { name, given: None }).collect();
         listed.extend(beside);
-        let [skeleton, weights] = [&args.skeleton, &args.weights_file].map(|p| p.as_deref().map(name_of));
+        let [skeleton, weights] =
+            [&request.skeleton, &request.weights_file].map(|p| p.as_deref().map(name_of));
         Ok(Self::Files(Files { listed, folder, skeleton, weights }))
     }
 
@@ -66,7 +69,7 @@ impl Share {
     pub(super) fn bytes(&self, index: usize) -> Option<Result<Vec<u8>>> {
         let Self::Files(files) = self else { return None };
         let file = files.listed.get(index)?;
-        let read = files.path(file).and_then(|path| read_limited(&path, MAX_FILE_BYTES));
+        let read = files.path(file).and_then(|path| read_limited(&path, shell::MAX_FILE_BYTES));
         Some(read.with_context(|| cannot_read(file)))
     }
 }

@@ -109,12 +109,12 @@ impl Answer {
 fn share(args: &[&str]) -> anyhow::Result<Share> {
     let cli = Cli::parse_from(["pliant", "studio", "--quiet"].iter().chain(args));
     let Command::Studio(args) = &cli.command else { panic!("another command") };
-    Share::open(&args.input().expect("a character"), &cli.common)
+    Share::open(args.request().expect("a character"), &cli.common)
 }
 
 /// A sample as a `.gltf` with its bytes in `body.bin`, its JSON changed.
 fn write_gltf(folder: &Path, edit: impl FnOnce(&mut Value)) -> String {
-    let glb = gltf::write_character(&zoo::character("cylinder", Some(300)).unwrap()).unwrap();
+    let glb = gltf::write_character(&zoo::character("cylinder", Some(600)).unwrap()).unwrap();
     let end = 20 + u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
     let mut about: Value = serde_json::from_slice(&glb[20..end]).unwrap();
     about["buffers"][0]["uri"] = json!("body.bin");

@@ -2,15 +2,16 @@
 
 use super::Take;
 use crate::args::BakeArgs;
-use crate::drive::{Cycle, Frame};
-use crate::load::{self, Input};
 use crate::picture::View;
 use crate::portrait::{Heat, Portrait};
-use crate::report::{Balls, Loop, Milliseconds, Report, Run, StateHash};
+use crate::report::{Balls, Loop, Report, Run};
 use anyhow::{Context, Result};
 use pliant::measure::{Judge, Recorder, TetJudge};
 use pliant::method::Shape;
 use pliant::rig::Pose;
+use pliant_kit::drive::{Cycle, Frame, Milliseconds};
+use pliant_kit::hash::StateHash;
+use pliant_kit::input::{Input, extension};
 
 /// A caption and a PNG.
 type Captioned = (String, Vec<u8>);
@@ -164,7 +165,7 @@ impl<'a> Record<'a> {
             warnings: about.warnings,
             state_hash: self.hash.hex(),
         };
-        let shows_pictures = args.report.as_ref().is_some_and(|path| load::extension(path) == "html");
+        let shows_pictures = args.report.as_ref().is_some_and(|path| extension(path) == "html");
         let pictures = if shows_pictures { pictures(input, judge, self.worst.take())? } else { vec![] };
         Ok((Report::new(run, &summary), pictures))
     }

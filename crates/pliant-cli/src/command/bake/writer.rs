@@ -2,13 +2,14 @@
 
 use super::Take;
 use crate::args::{BakeArgs, Common};
-use crate::load::{self, Input};
+use crate::shell;
 use crate::terminal::shown;
 use anyhow::{Context, Result};
 use pliant::method::Shape;
 use pliant_io::cache::{self, FrameWriter};
 use pliant_io::files::{ReadyFile, WholeFile};
 use pliant_io::gltf::{BakedClip, GlbBake};
+use pliant_kit::input::Input;
 use std::path::PathBuf;
 
 /// Where the frames go: one GLB for all takes, or a cache for each. Files are opened one after the other.
@@ -46,7 +47,7 @@ impl<'a> Writer<'a> {
             let files = input.files.as_ref();
             let (glb, warnings) =
                 GlbBake::new(sink, &input.document, &input.character, files, &clips).with_context(named)?;
-            load::warn(&warnings, common);
+            shell::warn(&warnings, common);
             let frames = takes.iter().map(|t| t.schedule.times.len()).sum();
             writer.open = Some((Box::new(glb), frames));
         }

@@ -1,12 +1,12 @@
 //! `volume` and `metaballs`: a whole frame of a character in motion, and what of it is plain skinning.
 
 use super::{Bench, Work, best_of};
-use crate::report::StateHash;
 use anyhow::{Result, anyhow};
 use pliant::method::{self, Settings, Setup, Shape};
 use pliant::rig::{Motion, Playback, Pose};
 use pliant::simd::Path;
 use pliant::zoo;
+use pliant_kit::hash::StateHash;
 
 pub(super) const VOLUME: &str = "volume";
 pub(super) const METABALLS: &str = "metaballs";

@@ -1,8 +1,7 @@
 //! One tick of the solver on a bar of flesh that is bent and twisted.
 
 use super::{Bench, Parts, Timed, Work, best_of};
-use crate::load;
-use crate::report::StateHash;
+use crate::shell;
 use anyhow::{Context, Result};
 use pliant::asset::TetMesh;
 use pliant::body::{Node, bench_bend, bench_block};
@@ -11,6 +10,7 @@ use pliant::simd::Path;
 use pliant::solver::{Solver, per_iteration};
 use pliant_io::files::{Folder, commit};
 use pliant_io::tet::{self, Fields};
+use pliant_kit::hash::StateHash;
 use std::path::Path as FilePath;
 
 pub(super) const NAME: &str = "position";
@@ -66,7 +66,7 @@ impl Bar {
     /// A body from a file, turned and scaled to lie like the bar, its longest side along x.
     fn read(path: &FilePath) -> Result<Self> {
         let named = || path.display().to_string();
-        let bytes = load::bytes(path)?;
+        let bytes = shell::bytes(path)?;
         let mesh = tet::read(&path.to_string_lossy(), &bytes, &Folder::of(path)).with_context(named)?.mesh;
         let points = mesh.positions().iter().map(|p| p.as_dvec3());
         let (low, high) = points

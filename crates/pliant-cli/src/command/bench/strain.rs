@@ -2,12 +2,12 @@
 
 use super::solve::Bar;
 use super::{Bench, STRAIN, Timed, Work, best_of};
-use crate::report::StateHash;
 use anyhow::Result;
 use pliant::body::Node;
 use pliant::glam::{Quat, Vec3, Vec3Swizzles};
 use pliant::simd::Path;
 use pliant::solver::{Effort, Order, StrainSolver, Textbook, per_iteration};
+use pliant_kit::hash::StateHash;
 
 /// Bars, in tets.
 const BODIES: [usize; 4] = [5000, 14_000, 90_000, 250_000];

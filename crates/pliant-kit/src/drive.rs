@@ -1,8 +1,8 @@
 //! A motion played through a method, frame by frame, on the machine's clock.
 
+use crate::clock;
+use crate::host::Progress;
 use crate::motion::Schedule;
-use crate::progress::Progress;
-use crate::report::Milliseconds;
 use anyhow::Result;
 use glam::{DAffine3, DVec3, Vec3};
 use pliant::asset::{Character, Clip};
@@ -10,58 +10,98 @@ use pliant::body::Node;
 use pliant::method::{self, Deformer, Health, Instance, PrepareError, Shape, Stage};
 use pliant::rig::{Motion, Playback, Pose};
 use pliant::simd;
-use std::time::Instant;
+use serde::Serialize;
 
 /// A loop is closed when nothing moves by more than this share of the character's size from one cycle's start to the
 /// next one's: a tenth of a millimetre or two on a person, which no eye sees.
-pub(crate) const CLOSED: f64 = 1e-4;
+pub const CLOSED: f64 = 1e-4;
 
 /// Cycles played, at most, for a loop to close. Flesh that swings for longer than 30 walks is not meant to loop.
 const MOST_CYCLES: usize = 30;
 
 /// One frame of a motion, deformed.
-pub(crate) struct Frame<'f> {
+pub struct Frame<'f> {
     /// Seconds of the clip.
-    pub(crate) time: f64,
-    pub(crate) pose: &'f Pose,
-    pub(crate) shape: &'f Shape,
+    pub time: f64,
+    /// Where the joints are.
+    pub pose: &'f Pose,
+    /// Where the skin is.
+    pub shape: &'f Shape,
     /// Where the tet body's nodes are.
-    pub(crate) nodes: Option<&'f [Node]>,
+    pub nodes: Option<&'f [Node]>,
     /// Where balls are, and their radii.
-    pub(crate) balls: Option<&'f [[f32; 4]]>,
-    pub(crate) health: Health,
-    pub(crate) ms: Milliseconds,
+    pub balls: Option<&'f [[f32; 4]]>,
+    /// How the step went.
+    pub health: Health,
+    /// How long it took.
+    pub ms: Milliseconds,
+}
+
+/// Time by stage; null for stages that a method does not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Milliseconds {
+    /// Of everything.
+    pub total: f64,
+    /// See [`Stage`].
+    pub skin: Option<f64>,
+    /// See [`Stage`].
+    pub solve: Option<f64>,
+    /// See [`Stage`].
+    pub embed: Option<f64>,
+    /// See [`Stage`].
+    pub filter: Option<f64>,
+    /// See [`Stage`].
+    pub overlap: Option<f64>,
+}
+
+impl Milliseconds {
+    /// Means, each over the frames that have the stage.
+    pub fn mean(of: &[Self]) -> Self {
+        let stage = |value: fn(&Self) -> Option<f64>| {
+            let (sum, count) = of.iter().filter_map(value).fold((0.0, 0), |(s, n), v| (s + v, n + 1));
+            (count > 0).then(|| sum / f64::from(count))
+        };
+        Self {
+            total: stage(|m| Some(m.total)).unwrap_or(0.0),
+            skin: stage(|m| m.skin),
+            solve: stage(|m| m.solve),
+            embed: stage(|m| m.embed),
+            filter: stage(|m| m.filter),
+            overlap: stage(|m| m.overlap),
+        }
+    }
 }
 
 /// What is done with each frame.
-pub(crate) type Sink<'s> = &'s mut dyn FnMut(Frame<'_>) -> Result<()>;
+pub type Sink<'s> = &'s mut dyn FnMut(Frame<'_>) -> Result<()>;
 
 /// How a cycle went.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Cycle {
+pub struct Cycle {
     /// Cycles played before the one that was taken.
-    pub(crate) cycles: usize,
+    pub cycles: usize,
     /// The most that anything moved from the start of the cycle taken to the start of the next, over the character's
     /// size.
-    pub(crate) closes_within: f64,
+    pub closes_within: f64,
     /// The most that a vertex is off in the clip's last pose against its first, travel taken out and by linear blend
     /// skinning, over the character's size.
-    pub(crate) seam: f64,
+    pub seam: f64,
 }
 
 /// A character's instance on its way through a motion.
-pub(crate) struct Drive<'a> {
+pub struct Drive<'a> {
     character: &'a Character,
     deformer: &'a dyn Deformer,
     instance: Box<dyn Instance + Send + 'a>,
     pose: Pose,
     shape: Shape,
     /// Milliseconds for frames that were not taken.
-    pub(crate) preroll_ms: f64,
+    pub preroll_ms: f64,
 }
 
 impl<'a> Drive<'a> {
-    pub(crate) fn new(character: &'a Character, deformer: &'a dyn Deformer) -> Self {
+    /// At rest.
+    pub fn new(character: &'a Character, deformer: &'a dyn Deformer) -> Self {
         Self {
             character,
             deformer,
@@ -73,18 +113,18 @@ impl<'a> Drive<'a> {
     }
 
     /// How many steps [`Drive::play`] takes.
-    pub(crate) fn steps(deformer: &dyn Deformer, schedule: &Schedule) -> usize {
+    pub fn steps(deformer: &dyn Deformer, schedule: &Schedule) -> usize {
         let before = if deformer.remembers() { schedule.before().count() + 1 } else { 0 };
         before + schedule.times.len()
     }
 
     /// Plays a clip once. A method that remembers sees all of it from its start on, so that a frame is the same whichever
     /// ones are taken.
-    pub(crate) fn play(
+    pub fn play(
         &mut self,
         clip: Option<&Clip>,
         schedule: &Schedule,
-        progress: &mut Progress,
+        progress: &mut dyn Progress,
         sink: Sink<'_>,
     ) -> Result<()> {
         let motion = Playback::once(self.character, clip);
@@ -103,7 +143,7 @@ impl<'a> Drive<'a> {
     }
 
     /// The rest pose, untouched by the method.
-    pub(crate) fn rest(&mut self, progress: &mut Progress, sink: Sink<'_>) -> Result<()> {
+    pub fn rest(&mut self, progress: &mut dyn Progress, sink: Sink<'_>) -> Result<()> {
         sink(Frame { nodes: None, ..self.frame(0.0, Health::default(), Milliseconds::default()) })?;
         progress.step();
         Ok(())
@@ -112,11 +152,11 @@ impl<'a> Drive<'a> {
     /// Plays a clip over and over until a cycle ends as it began, then takes the next one: frames at all of the
     /// schedule's times, from the clip's start to its end. Where the clip's last pose is its first the last frame is the
     /// first one too, to the bit, and carried along with a body that has travelled.
-    pub(crate) fn cycle(
+    pub fn cycle(
         &mut self,
         clip: &Clip,
         schedule: &Schedule,
-        progress: &mut Progress,
+        progress: &mut dyn Progress,
         sink: Sink<'_>,
     ) -> Result<Cycle> {
         let seam = Seam::new(self.character, clip)?;
@@ -178,29 +218,14 @@ impl<'a> Drive<'a> {
     }
 
     /// A step that nobody looks at.
-    fn skip(&mut self, motion: &dyn Motion, seconds: f64, progress: &mut Progress) {
+    fn skip(&mut self, motion: &dyn Motion, seconds: f64, progress: &mut dyn Progress) {
         self.preroll_ms += self.step(motion, seconds).1.total;
         progress.step();
     }
 
     /// A step, how long it took, and its stages.
     fn step(&mut self, motion: &dyn Motion, seconds: f64) -> (Health, Milliseconds) {
-        let started = Instant::now();
-        let mut spent = Milliseconds::default();
-        let mut last = started;
-        let health = self.instance.step(motion, seconds, &mut self.shape, &mut |stage| {
-            let ms = match stage {
-                Stage::Skin => &mut spent.skin,
-                Stage::Solve => &mut spent.solve,
-                Stage::Embed => &mut spent.embed,
-                Stage::Filter => &mut spent.filter,
-                Stage::Overlap => &mut spent.overlap,
-            };
-            *ms = Some(ms.unwrap_or(0.0) + milliseconds(last));
-            last = Instant::now();
-        });
-        spent.total = milliseconds(started);
-        (health, spent)
+        timed_step(&mut *self.instance, motion, seconds, &mut self.shape)
     }
 
     /// All that may still move at the same moment of a cycle: the nodes, or the skin where there are none.
@@ -220,8 +245,30 @@ impl<'a> Drive<'a> {
     }
 }
 
-pub(crate) fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1e3
+/// A step of an instance, how long it took, and its stages.
+pub fn timed_step(
+    instance: &mut dyn Instance,
+    motion: &dyn Motion,
+    seconds: f64,
+    shape: &mut Shape,
+) -> (Health, Milliseconds) {
+    let started = clock::milliseconds();
+    let mut spent = Milliseconds::default();
+    let mut last = started;
+    let health = instance.step(motion, seconds, shape, &mut |stage| {
+        let ms = match stage {
+            Stage::Skin => &mut spent.skin,
+            Stage::Solve => &mut spent.solve,
+            Stage::Embed => &mut spent.embed,
+            Stage::Filter => &mut spent.filter,
+            Stage::Overlap => &mut spent.overlap,
+        };
+        let now = clock::milliseconds();
+        *ms = Some(ms.unwrap_or(0.0) + now - last);
+        last = now;
+    });
+    spent.total = clock::milliseconds() - started;
+    (health, spent)
 }
 
 fn farthest(a: &[Vec3], b: &[Vec3]) -> f64 {

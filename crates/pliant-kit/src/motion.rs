@@ -1,17 +1,17 @@
 //! Which clips of a character, and at which moments.
 
-use crate::load::Input;
+use crate::input::Input;
 use anyhow::{Result, bail};
 use pliant::asset::Clip;
 
 /// Frames a second where neither the user nor the file says.
-pub(crate) const DEFAULT_FPS: f64 = 30.0;
+pub const DEFAULT_FPS: f64 = 30.0;
 
 /// More frames than this are a mistake (a wrong unit, or a broken key time), not a wish.
-pub(crate) const MAX_FRAMES: usize = 1_000_000;
+pub const MAX_FRAMES: usize = 1_000_000;
 
 /// The clips that `--clip` names, as indices; none means the default pose.
-pub(crate) fn choose(input: &Input, wish: Option<&str>) -> Result<Vec<usize>> {
+pub fn choose(input: &Input, wish: Option<&str>) -> Result<Vec<usize>> {
     let clips = input.character.clips();
     match wish {
         None if input.motion.is_some() => Ok(input.motion.iter().map(|m| m.0).collect()),
@@ -42,16 +42,16 @@ fn names(clips: &[Clip]) -> String {
 
 /// The moments to bake of one clip.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Schedule {
+pub struct Schedule {
     /// Frames a second.
-    pub(crate) fps: f64,
+    pub fps: f64,
     /// Seconds from the clip's start: `start + i/fps`.
-    pub(crate) times: Vec<f64>,
+    pub times: Vec<f64>,
 }
 
 impl Schedule {
     /// Frames from `start` to `end` of a clip at `fps`, at the `most` so many; one frame at 0 where there is no clip.
-    pub(crate) fn new(
+    pub fn new(
         clip: Option<&Clip>,
         fps: Option<f64>,
         start: Option<f64>,
@@ -82,7 +82,7 @@ impl Schedule {
 
     /// All frames of a clip that is played as a cycle, its end included. A loop of frames that do not come out even would
     /// jump at its end, so the nearest rate is taken at which they do. One frame where the clip is a still.
-    pub(crate) fn cycle(clip: &Clip, fps: Option<f64>, most: usize) -> Result<Self> {
+    pub fn cycle(clip: &Clip, fps: Option<f64>, most: usize) -> Result<Self> {
         let fps = rate(Some(clip), fps)?;
         let frames = (clip.end() * fps).round().max(1.0);
         if clip.end() <= 0.0 {
@@ -98,7 +98,7 @@ impl Schedule {
     }
 
     /// The frames that the whole clip has before the first of these.
-    pub(crate) fn before(&self) -> impl Iterator<Item = f64> {
+    pub fn before(&self) -> impl Iterator<Item = f64> {
         let first = self.times.first().copied().unwrap_or(0.0);
         (0..).map(|i| f64::from(i) / self.fps).take_while(move |&time| time < first)
     }

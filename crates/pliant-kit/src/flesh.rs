@@ -1,43 +1,44 @@
 //! The body under a skin, made or read from a file, and the weights that it gives.
 
-use crate::args::{Common, InputArgs, WeightsArg};
-use crate::load::{self, Format};
-use crate::progress::Progress;
+use crate::host::{Host, in_steps};
+use crate::input::{self, Format, Request, WeightsWish};
 use anyhow::{Context, Result, bail};
 use glam::Vec3;
 use pliant::asset::{Character, Part, TetMesh};
 use pliant::body::{self, Body, BodyError, DistanceWarning, Fineness};
 use pliant::rig::weights::{self, DistanceSettings, GeodesicSettings, WeightKind};
 use pliant::zoo;
-use pliant_io::files::Folder;
 use pliant_io::{Warning, gltf, obj, rigging, tet};
 use std::path::Path;
 
 /// A skin alone, at rest: all that a body needs.
-pub(crate) struct Skin {
-    pub(crate) positions: Vec<Vec3>,
-    pub(crate) triangles: Vec<[u32; 3]>,
+pub struct Skin {
+    /// Where its vertices are.
+    pub positions: Vec<Vec3>,
+    /// Its triangles.
+    pub triangles: Vec<[u32; 3]>,
     /// What the file calls its pieces (parts of a glTF, groups of an OBJ).
     names: Vec<String>,
     /// Which of them each vertex is of; `None` where no triangle has it.
     name_of_vertex: Vec<Option<u32>>,
-    pub(crate) warnings: Vec<Warning>,
+    /// What was odd.
+    pub warnings: Vec<Warning>,
 }
 
 impl Skin {
     /// The skin of a file, rigged or not.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        if let Some(name) = load::sample_name(path) {
+    pub fn open(path: &Path, host: &dyn Host) -> Result<Self> {
+        if let Some(name) = input::sample_name(path) {
             return Ok(Self::of(&zoo::character(name, None)?, vec![]));
         }
         let named = || path.display().to_string();
-        match Format::of(path).ok_or_else(|| load::unknown_format(path))? {
+        match Format::of(path).ok_or_else(|| input::unknown_format(path))? {
             Format::Gltf => {
-                let loaded = gltf::read(load::bytes(path)?, &Folder::of(path)).with_context(named)?;
+                let loaded = gltf::read(host.bytes(path)?, host.beside(path).as_ref()).with_context(named)?;
                 Ok(Self::of(&loaded.character, loaded.warnings))
             }
             Format::Obj => {
-                let mesh = obj::read(&load::bytes(path)?).with_context(named)?;
+                let mesh = obj::read(&host.bytes(path)?).with_context(named)?;
                 let mut warnings = mesh.warnings.clone();
                 let triangles = rigging::skin_triangles(&mesh, &mut warnings);
                 let mut name_of_vertex = vec![None; mesh.positions.len()];
@@ -78,44 +79,36 @@ impl Skin {
     }
 
     /// What the file calls the piece that a vertex is of; `None` where no triangle has the vertex.
-    pub(crate) fn name_of(&self, vertex: usize) -> Option<&str> {
+    pub fn name_of(&self, vertex: usize) -> Option<&str> {
         let name = self.name_of_vertex[vertex]?;
         Some(self.names.get(name as usize).map_or("", |n| n))
     }
 }
 
-/// Makes a body, with a bar where that takes long. Interrupted, the whole command ends (see `main`).
-pub(crate) fn make(
+/// Makes a body, and tells how far that is.
+pub fn make(
     positions: &[Vec3],
     triangles: &[[u32; 3]],
     fineness: Fineness,
-    common: &Common,
+    host: &dyn Host,
 ) -> Result<Body, BodyError> {
-    const STEPS: usize = 100;
-    let mut bar = Progress::new("filling the skin with tets", STEPS, common.quiet);
-    let mut shown = 0;
-    Body::of_skin(positions, triangles, fineness, &mut |share| {
-        while shown < (share * STEPS as f32) as usize {
-            shown += 1;
-            bar.step();
-        }
-        true
-    })
+    Body::of_skin(positions, triangles, fineness, &mut in_steps(host, "filling the skin with tets"))
 }
 
 /// Vertices this far outside the tets, as a share of the tets' size, are of another character, or in another unit.
 const FAR: f32 = 0.1;
 
 /// A body read from a file, with a skin embedded in it.
-pub(crate) fn read(
+pub fn read(
     path: &Path,
     positions: &[Vec3],
     triangles: &[[u32; 3]],
+    host: &dyn Host,
     warnings: &mut Vec<Warning>,
 ) -> Result<Body> {
     let named = || path.display().to_string();
-    let tets =
-        tet::read(&path.to_string_lossy(), &load::bytes(path)?, &Folder::of(path)).with_context(named)?;
+    let tets = tet::read(&path.to_string_lossy(), &host.bytes(path)?, host.beside(path).as_ref())
+        .with_context(named)?;
     warnings.extend(tets.warnings);
     let nodes = tets.mesh.positions().iter();
     let (low, high) =
@@ -134,41 +127,43 @@ pub(crate) fn read(
 }
 
 /// What weights are said to come from that are the file's own.
-pub(crate) const FROM_FILE: &str = "file";
+pub const FROM_FILE: &str = "file";
 
 /// A character with the weights that were asked for.
-pub(crate) struct Fleshed {
-    pub(crate) character: Character,
+pub struct Fleshed {
+    /// The character.
+    pub character: Character,
     /// Where the weights come from, in words.
-    pub(crate) weights: &'static str,
+    pub weights: &'static str,
     /// The tets that were given for its body.
-    pub(crate) tets: Option<TetMesh>,
+    pub tets: Option<TetMesh>,
 }
 
 /// Gives a character its weights: its own where it has any and no others are asked for.
-pub(crate) fn weigh(
+pub fn weigh(
     character: Character,
     has_weights: bool,
-    args: &InputArgs,
-    common: &Common,
+    args: &Request,
+    host: &dyn Host,
     warnings: &mut Vec<Warning>,
 ) -> Result<Fleshed> {
     let surface = character.surface();
     let (positions, triangles) = (surface.positions(), surface.triangles());
-    let given = args.tets.as_ref().map(|path| read(path, positions, triangles, warnings)).transpose()?;
+    let given =
+        args.tets.as_ref().map(|path| read(path, positions, triangles, host, warnings)).transpose()?;
     let kind = match args.weights {
-        Some(WeightsArg::File) if !has_weights => {
+        Some(WeightsWish::File) if !has_weights => {
             let file = args.file.display();
             bail!(
                 "{file}: it has no weights; choose another kind of --weights, or give an OBJ --weights-file"
             )
         }
-        Some(WeightsArg::Segment) => WeightKind::Segment,
-        Some(WeightsArg::Distance) => WeightKind::Distance(DistanceSettings::default()),
-        Some(WeightsArg::Angle) => WeightKind::Angle,
+        Some(WeightsWish::Segment) => WeightKind::Segment,
+        Some(WeightsWish::Distance) => WeightKind::Distance(DistanceSettings::default()),
+        Some(WeightsWish::Angle) => WeightKind::Angle,
         None if !has_weights => args.usual_weights.unwrap_or_default(),
-        Some(WeightsArg::Geodesic) => WeightKind::Geodesic(GeodesicSettings::default()),
-        Some(WeightsArg::File) | None => {
+        Some(WeightsWish::Geodesic) => WeightKind::Geodesic(GeodesicSettings::default()),
+        Some(WeightsWish::File) | None => {
             let tets = given.map(|body| body.tets().clone());
             return Ok(Fleshed { character, weights: FROM_FILE, tets });
         }
@@ -180,7 +175,7 @@ pub(crate) fn weigh(
     let body = match (given, kind) {
         (None, WeightKind::Distance(_)) => None,
         (Some(body), _) => Some(body),
-        (None, _) => match make(positions, triangles, Fineness::default(), common) {
+        (None, _) => match make(positions, triangles, Fineness::default(), host) {
             Ok(body) => Some(body),
             Err(BodyError::NoVolume { why }) => {
                 let what =

@@ -1,16 +1,15 @@
-//! What is set: by a file, on the command line, and by the character itself.
+//! What is set: by the user, and by the character itself.
 
-use crate::args::{Common, FinenessArgs, InputArgs, SettingsArgs};
-use crate::load::Input;
+use crate::host::Host;
+use crate::input::{Input, Request};
 use anyhow::{Context, Result};
 use pliant::asset::Character;
 use pliant::body::Fineness;
-use pliant::method::{BodySettings, Place, Settings};
+use pliant::method::{Place, Settings};
 use pliant::rig::retarget::Named;
 use pliant::rig::weights::WeightKind;
 use pliant_io::Warning;
-use pliant_io::files::{Folder, read_limited};
-use pliant_io::settings::{self, SettingsFile};
+use pliant_io::settings::SettingsFile;
 use std::path::PathBuf;
 
 /// What deforms where nobody says.
@@ -34,60 +33,35 @@ fn unit(character: &Character) -> (f64, &'static str) {
 }
 
 /// What the user has set, before the character is known.
-pub(crate) struct Wishes {
-    settings: Settings,
+pub struct Wishes {
+    /// All of it.
+    pub settings: Settings,
     /// The file that it came from, to name lines by.
-    file: Option<(PathBuf, SettingsFile)>,
+    pub file: Option<(PathBuf, SettingsFile)>,
 }
 
 /// A character, and what is to be done with it.
-pub(crate) struct Task {
-    pub(crate) input: Input,
-    pub(crate) settings: Settings,
-    pub(crate) method: String,
+pub struct Task {
+    /// The character.
+    pub input: Input,
+    /// What is set, with what the character brings.
+    pub settings: Settings,
+    /// The method by name.
+    pub method: String,
 }
 
 impl Wishes {
-    /// Reads the settings file; the command line counts more.
-    pub(crate) fn read(args: &SettingsArgs) -> Result<Self> {
-        let file = args.config.as_ref().map(|path| {
-            let named = || path.display().to_string();
-            let bytes = read_limited(path, settings::MAX_BYTES);
-            let bytes = bytes.with_context(|| format!("{}: cannot read it", named()))?;
-            let mut file = settings::read(&bytes).with_context(named)?;
-            file.fetch(&Folder::of(path)).with_context(named)?;
-            anyhow::Ok((path.clone(), file))
-        });
-        let file = file.transpose()?;
-        let mut settings = file.as_ref().map_or_else(Settings::default, |(_, file)| file.settings.clone());
-        settings.preset = args.preset.map(Into::into).or(settings.preset);
-        settings.method = args.method.clone().or(settings.method);
-        settings.skinning = args.skinning.map_or(settings.skinning, Into::into);
-        settings.overlap = args.overlap.or(settings.overlap);
-        settings.strain.settled |= args.settled;
-        let metres = &mut settings.simulation.metres_per_unit;
-        *metres = args.metres_per_unit.or(*metres);
-        Ok(Self { settings, file })
-    }
-
-    /// Makes the body as fine as the command line says, where it does.
-    pub(crate) fn refine(&mut self, fineness: &FinenessArgs) {
-        if fineness.is_given() {
-            self.settings.body = BodySettings { tets: fineness.target, cell: fineness.cell };
-        }
-    }
-
     /// How fine the body is to be.
-    pub(crate) fn fineness(&self) -> Fineness {
+    pub fn fineness(&self) -> Fineness {
         let body = &self.settings.body;
         body.cell.map(Fineness::Cell).or(body.tets.map(Fineness::Tets)).unwrap_or_default()
     }
 
     /// Reads the character. One without weights gets those that the method is made for.
-    pub(crate) fn open(self, args: &InputArgs, common: &Common) -> Result<Task> {
+    pub fn open(self, args: &Request, host: &dyn Host) -> Result<Task> {
         let is_smooth = self.settings.method.as_deref() == Some("smooth");
         let usual_weights = is_smooth.then_some(WeightKind::Angle);
-        let input = Input::open(&InputArgs { usual_weights, ..args.clone() }, common)?;
+        let input = Input::open(&Request { usual_weights, ..args.clone() }, host)?;
         self.on(input)
     }
 

@@ -71,10 +71,6 @@ impl Instance for Lag<'_> {
     }
 }
 
-fn quiet() -> Progress {
-    Progress::new("", 0, true)
-}
-
 /// A cylinder that bends by these degrees in 0.6 s each, and travels by as much in the meantime.
 fn bender(degrees: &[f32], travel: Vec3) -> Character {
     let mut raw = zoo::character("cylinder", Some(500)).unwrap().into_raw();
@@ -117,9 +113,9 @@ fn take(character: &Character, deformer: &dyn Deformer, schedule: &Schedule, cyc
         Ok(())
     };
     let cycle = if cycles {
-        Some(drive.cycle(clip, schedule, &mut quiet(), sink).unwrap())
+        Some(drive.cycle(clip, schedule, &mut (), sink).unwrap())
     } else {
-        drive.play(Some(clip), schedule, &mut quiet(), sink).unwrap();
+        drive.play(Some(clip), schedule, &mut (), sink).unwrap();
         None
     };
     Taken { preroll_ms: drive.preroll_ms, times, shapes, cycle }

@@ -1,7 +1,7 @@
 //! Motion capture onto a character.
 
-use crate::args::InputArgs;
-use crate::load::{self, Input};
+use crate::host::Host;
+use crate::input::{self, Input, Request};
 use anyhow::{Context, Result, bail};
 use pliant::asset::{Clip, Skeleton};
 use pliant::rig::retarget::{Link, Mapping, Named, RetargetError, retarget};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const LISTED: usize = 8;
 
 /// A recording, and what the user says of its joints.
-pub(crate) struct Mocap<'a> {
+pub struct Mocap<'a> {
     recording: Bvh,
     file: &'a Path,
     map: Option<(&'a PathBuf, JointMap)>,
@@ -24,7 +24,7 @@ pub(crate) struct Mocap<'a> {
 
 /// How a recording came onto a character.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Mapped {
+pub struct Mapped {
     frames: usize,
     fps: Option<f64>,
     seconds: f64,
@@ -47,20 +47,20 @@ struct Pair {
 
 impl<'a> Mocap<'a> {
     /// Reads the recording that `--motion` names, if it is one.
-    pub(crate) fn read(args: &'a InputArgs) -> Result<Option<Self>> {
-        let Some(file) = args.motion.as_deref().filter(|file| load::extension(file) == "bvh") else {
+    pub fn read(args: &'a Request, host: &dyn Host) -> Result<Option<Self>> {
+        let Some(file) = args.motion.as_deref().filter(|file| input::extension(file) == "bvh") else {
             return Ok(None);
         };
-        let recording = bvh::read(&load::bytes(file)?).with_context(|| file.display().to_string())?;
+        let recording = bvh::read(&host.bytes(file)?).with_context(|| file.display().to_string())?;
         let map = args.map.as_ref().map(|path| {
-            let map = joint_map::read(&load::bytes(path)?).with_context(|| path.display().to_string())?;
+            let map = joint_map::read(&host.bytes(path)?).with_context(|| path.display().to_string())?;
             anyhow::Ok((path, map))
         });
         Ok(Some(Self { recording, file, map: map.transpose()?, speed: args.speed.unwrap_or(1.0) }))
     }
 
     /// The recording as a clip of a character.
-    pub(crate) fn onto(&self, input: &Input) -> Result<(Clip, Mapped)> {
+    pub fn onto(&self, input: &Input) -> Result<(Clip, Mapped)> {
         let named = || self.file.display().to_string();
         let Some(clip) = &self.recording.clip else { bail!("{}: there are no frames in it", named()) };
         let (own, skeleton) = (&self.recording.skeleton, input.character.skeleton());
@@ -100,14 +100,14 @@ impl<'a> Mocap<'a> {
     }
 
     /// What was odd about the recording.
-    pub(crate) fn warnings(&self) -> &[Warning] {
+    pub fn warnings(&self) -> &[Warning] {
         &self.recording.warnings
     }
 }
 
 impl Mapped {
     /// What a user should know of it.
-    pub(crate) fn warnings(&self) -> Vec<Warning> {
+    pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let mut say = |what: String| warnings.push(Warning::new("--motion", what, 1));
         if self.skipped > 0 {

@@ -1,34 +1,34 @@
 //! Any character file, opened one way.
 
-use crate::args::{Common, InputArgs};
 use crate::flesh::{self, FROM_FILE, Fleshed};
+use crate::host::Host;
 use crate::mocap::{Mapped, Mocap};
 use crate::motion::DEFAULT_FPS;
-use crate::terminal::say;
 use anyhow::{Context, Result, anyhow, bail};
 use pliant::asset::{Character, Painted, TetMesh};
 use pliant::method::{Deformer, Region};
+use pliant::rig::weights::WeightKind;
 use pliant::zoo;
-use pliant_io::files::{Folder, NoFiles, read_limited};
+use pliant_io::files::NoFiles;
 use pliant_io::gltf::Document;
 use pliant_io::rigging::{self, Rigged};
 use pliant_io::{Files, Warning, bvh, gltf, obj};
 use std::path::{Path, PathBuf};
 
-/// Larger files than this (4 GiB, glTF's own limit for a GLB) are refused unread.
-pub(crate) const MAX_FILE_BYTES: u64 = u32::MAX as u64;
-
 /// The formats that are told apart by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
+    /// `.glb`, `.gltf`, `.vrm`.
     Gltf,
+    /// `.obj`.
     Obj,
+    /// `.bvh`.
     Bvh,
 }
 
 impl Format {
     /// By the ending; `None` for endings nobody here reads.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
+    pub fn of(path: &Path) -> Option<Self> {
         match extension(path).as_str() {
             "glb" | "gltf" | "vrm" => Some(Self::Gltf),
             "obj" => Some(Self::Obj),
@@ -39,43 +39,81 @@ impl Format {
 }
 
 /// A file's ending in lower case.
-pub(crate) fn extension(path: &Path) -> String {
+pub fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// A file's bytes, or why not, by name.
-pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
-    read_limited(path, MAX_FILE_BYTES).with_context(|| format!("{}: cannot read it", path.display()))
+/// What to open, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The character: a file, or `sample:NAME`.
+    pub file: PathBuf,
+    /// Skeleton of an OBJ.
+    pub skeleton: Option<PathBuf>,
+    /// Which weights.
+    pub weights: Option<WeightsWish>,
+    /// Skin weights of an OBJ.
+    pub weights_file: Option<PathBuf>,
+    /// Tets to use as the body in place of making them.
+    pub tets: Option<PathBuf>,
+    /// A recording, or for an OBJ a `.dmat` of bone transforms.
+    pub motion: Option<PathBuf>,
+    /// Which joint of a recording moves which of the character's.
+    pub map: Option<PathBuf>,
+    /// How fast the motion is played.
+    pub speed: Option<f64>,
+    /// What serves a file that has no weights where none are asked for: the method's choice.
+    pub usual_weights: Option<WeightKind>,
+}
+
+/// Where skin weights are to come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightsWish {
+    /// Stiff between joints.
+    Segment,
+    /// Smooth, by distances inside the body.
+    Geodesic,
+    /// Smooth, by straight lines.
+    Distance,
+    /// From the angles at the joints.
+    Angle,
+    /// The file's own; an error where it has none.
+    File,
 }
 
 /// A character ready to be deformed, and the glTF document that its output is made from.
-pub(crate) struct Input {
-    pub(crate) name: String,
-    pub(crate) character: Character,
+pub struct Input {
+    /// What it is called: the file's name without its ending.
+    pub name: String,
+    /// The character.
+    pub character: Character,
     /// Where its weights come from, in words.
-    pub(crate) weights: &'static str,
+    pub weights: &'static str,
     /// Tets that were given for its body.
-    pub(crate) tets: Option<TetMesh>,
-    pub(crate) document: Document,
+    pub tets: Option<TetMesh>,
+    /// The document that its output is made from.
+    pub document: Document,
     /// The files that the document may still refer to (images).
-    pub(crate) files: Box<dyn Files>,
-    pub(crate) warnings: Vec<Warning>,
+    pub files: Box<dyn Files>,
+    /// What was odd.
+    pub warnings: Vec<Warning>,
     /// Soft regions that the file describes.
-    pub(crate) regions: Vec<Region>,
+    pub regions: Vec<Region>,
     /// The clip that `--motion` gives, and how it came about.
-    pub(crate) motion: Option<(usize, Mapped)>,
+    pub motion: Option<(usize, Mapped)>,
     /// Joints that the file says are bones of a human body.
-    pub(crate) bones: Vec<(u32, String)>,
+    pub bones: Vec<(u32, String)>,
     /// Whether the file's units may be anything.
-    pub(crate) is_unitless: bool,
+    pub is_unitless: bool,
     /// What is painted on the skin and can be had from the document, by name.
-    pub(crate) paintable: Vec<String>,
+    pub paintable: Vec<String>,
 }
 
 impl Input {
-    pub(crate) fn open(args: &InputArgs, common: &Common) -> Result<Self> {
-        let mocap = Mocap::read(args)?;
-        let mut input = Self::of(args, common)?;
+    /// Opens a character, with its motion among its clips.
+    pub fn open(args: &Request, host: &dyn Host) -> Result<Self> {
+        let mocap = Mocap::read(args, host)?;
+        let mut input = Self::of(args, host)?;
         if let Some(mocap) = mocap {
             let (clip, about) = mocap.onto(&input)?;
             input.warnings.extend(mocap.warnings().iter().cloned().chain(about.warnings()));
@@ -88,7 +126,7 @@ impl Input {
         Ok(input)
     }
 
-    fn of(args: &InputArgs, common: &Common) -> Result<Self> {
+    fn of(args: &Request, host: &dyn Host) -> Result<Self> {
         let path = &args.file;
         if let Some(name) = sample_name(path) {
             if args.skeleton.is_some() {
@@ -100,7 +138,7 @@ impl Input {
                 vec![],
                 true,
                 args,
-                common,
+                host,
             );
         }
         let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
@@ -111,19 +149,19 @@ impl Input {
         }
         match format {
             Format::Gltf => {
-                let files = Folder::of(path);
-                let loaded = gltf::read(bytes(path)?, &files).with_context(named)?;
+                let files = host.beside(path);
+                let loaded = gltf::read(host.bytes(path)?, files.as_ref()).with_context(named)?;
                 let mut warnings = loaded.warnings;
                 let has_weights = loaded.summary.influences_max > 0;
-                let fleshed = flesh::weigh(loaded.character, has_weights, args, common, &mut warnings)?;
-                let input = Self::new(name, fleshed, loaded.document, Box::new(files), warnings);
+                let fleshed = flesh::weigh(loaded.character, has_weights, args, host, &mut warnings)?;
+                let input = Self::new(name, fleshed, loaded.document, files, warnings);
                 let (regions, paintable) = (loaded.regions, loaded.summary.painted);
                 Ok(Self { regions, paintable, bones: loaded.bones, ..input })
             }
             Format::Bvh => {
-                let rigged = bvh::read(&bytes(path)?).and_then(bvh::stick_character).with_context(named)?;
-                let input =
-                    Self::from_character(rigged.character, name, rigged.warnings, true, args, common)?;
+                let rigged =
+                    bvh::read(&host.bytes(path)?).and_then(bvh::stick_character).with_context(named)?;
+                let input = Self::from_character(rigged.character, name, rigged.warnings, true, args, host)?;
                 Ok(Self { is_unitless: true, ..input })
             }
             Format::Obj => {
@@ -133,22 +171,17 @@ impl Input {
                         named()
                     );
                 };
-                let rigged = rig_obj(args, skeleton)?;
+                let rigged = rig_obj(args, skeleton, host)?;
                 let has_weights = args.weights_file.is_some();
                 let Rigged { character, warnings } = rigged;
-                let input = Self::from_character(character, name, warnings, has_weights, args, common)?;
+                let input = Self::from_character(character, name, warnings, has_weights, args, host)?;
                 Ok(Self { is_unitless: true, ..input })
             }
         }
     }
 
-    /// Says what is odd about it.
-    pub(crate) fn warn(&self, common: &Common) {
-        warn(&self.warnings, common);
-    }
-
     /// Says where tets were given that neither the weights nor the method have a use for.
-    pub(crate) fn unused_tets(&self, deformer: &dyn Deformer) -> Vec<String> {
+    pub fn unused_tets(&self, deformer: &dyn Deformer) -> Vec<String> {
         let is_unused = self.tets.is_some() && self.weights == FROM_FILE && deformer.body().is_none();
         let what = "--tets: they are not used: the weights are the file's own, and the method has no flesh";
         if is_unused { vec![what.to_owned()] } else { vec![] }
@@ -160,10 +193,10 @@ impl Input {
         name: String,
         mut warnings: Vec<Warning>,
         has_weights: bool,
-        args: &InputArgs,
-        common: &Common,
+        args: &Request,
+        host: &dyn Host,
     ) -> Result<Self> {
-        let fleshed = flesh::weigh(character, has_weights, args, common, &mut warnings)?;
+        let fleshed = flesh::weigh(character, has_weights, args, host, &mut warnings)?;
         let file = gltf::write_character(&fleshed.character)?;
         let document = gltf::read(file, &NoFiles)?.document;
         Ok(Self::new(name, fleshed, document, Box::new(NoFiles), warnings))
@@ -195,7 +228,7 @@ impl Input {
     }
 
     /// Puts more paint on the character.
-    pub(crate) fn add_paint(mut self, paint: Vec<Painted>) -> Result<Self> {
+    pub fn add_paint(mut self, paint: Vec<Painted>) -> Result<Self> {
         if !paint.is_empty() {
             let mut raw = self.character.into_raw();
             raw.paint.extend(paint);
@@ -206,13 +239,13 @@ impl Input {
 }
 
 /// An OBJ with a skeleton and weights from files of their own.
-fn rig_obj(args: &InputArgs, skeleton: &Path) -> Result<Rigged> {
+fn rig_obj(args: &Request, skeleton: &Path, host: &dyn Host) -> Result<Rigged> {
     let path = &args.file;
-    let mesh = obj::read(&bytes(path)?).with_context(|| path.display().to_string())?;
-    let mut rig = rigging::read_skeleton(&skeleton.to_string_lossy(), &bytes(skeleton)?, &mesh)
+    let mesh = obj::read(&host.bytes(path)?).with_context(|| path.display().to_string())?;
+    let mut rig = rigging::read_skeleton(&skeleton.to_string_lossy(), &host.bytes(skeleton)?, &mesh)
         .with_context(|| skeleton.display().to_string())?;
     if let Some(file) = args.motion.as_ref().filter(|file| extension(file) == "dmat") {
-        let clip = rigging::dmat::read_clip(&bytes(file)?, &rig, DEFAULT_FPS)
+        let clip = rigging::dmat::read_clip(&host.bytes(file)?, &rig, DEFAULT_FPS)
             .with_context(|| file.display().to_string())?;
         rig.clips.insert(0, clip.sped(args.speed.unwrap_or(1.0))?);
     }
@@ -220,48 +253,19 @@ fn rig_obj(args: &InputArgs, skeleton: &Path) -> Result<Rigged> {
         .weights_file
         .as_ref()
         .map(|file| {
-            rigging::read_weights(&file.to_string_lossy(), &bytes(file)?, &mesh, &rig)
+            rigging::read_weights(&file.to_string_lossy(), &host.bytes(file)?, &mesh, &rig)
                 .with_context(|| file.display().to_string())
         })
         .transpose()?;
     rigging::assemble(&mesh, rig, weights.as_ref()).with_context(|| path.display().to_string())
 }
 
-/// Says on standard error what is odd, unless asked to be quiet.
-pub(crate) fn warn(warnings: &[Warning], common: &Common) {
-    if !common.quiet {
-        warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
-    }
-}
-
-impl InputArgs {
-    /// Refuses to write over what was read: the rig, once baked, could not be had back.
-    pub(crate) fn check_not_among<'p>(&'p self, outputs: impl Iterator<Item = &'p Path>) -> Result<()> {
-        let beside =
-            [&self.skeleton, &self.weights_file, &self.motion, &self.map, &self.tets].map(Option::as_ref);
-        check_not_among(std::iter::once(Some(&self.file)).chain(beside).flatten(), outputs)
-    }
-}
-
-/// Refuses to write over what was read.
-pub(crate) fn check_not_among<'p>(
-    inputs: impl Iterator<Item = &'p PathBuf>,
-    outputs: impl Iterator<Item = &'p Path>,
-) -> Result<()> {
-    let inputs: Vec<PathBuf> = inputs.filter_map(|p| p.canonicalize().ok()).collect();
-    for output in outputs {
-        if output.canonicalize().is_ok_and(|output| inputs.contains(&output)) {
-            bail!("{}: this is an input; write to another file", output.display());
-        }
-    }
-    Ok(())
-}
-
 /// The sample that `sample:NAME` stands for.
-pub(crate) fn sample_name(path: &Path) -> Option<&str> {
+pub fn sample_name(path: &Path) -> Option<&str> {
     path.to_str()?.strip_prefix("sample:")
 }
 
-pub(crate) fn unknown_format(path: &Path) -> anyhow::Error {
+/// The error for endings nobody here reads.
+pub fn unknown_format(path: &Path) -> anyhow::Error {
     anyhow!("{}: unknown kind of file; a character is .glb, .gltf, .vrm, .obj or .bvh", path.display())
 }

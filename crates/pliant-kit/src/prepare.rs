@@ -1,0 +1,20 @@
+//! A method made ready for a character.
+
+use crate::host::{Host, in_steps};
+use crate::input::Input;
+use anyhow::{Context, Result};
+use pliant::method::{self, Deformer, Settings, Setup};
+use pliant::simd;
+
+/// Prepares a method, and tells how far that is.
+pub fn prepare<'c>(
+    name: &str,
+    settings: &Settings,
+    input: &'c Input,
+    path: simd::Path,
+    host: &dyn Host,
+) -> Result<Box<dyn Deformer + 'c>> {
+    let setup =
+        Setup { path, settings, tets: input.tets.clone(), progress: &mut in_steps(host, "preparing") };
+    method::prepare(name, &input.character, setup).with_context(|| input.name.clone())
+}
