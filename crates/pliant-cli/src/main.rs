@@ -3,6 +3,9 @@
 mod args;
 mod command;
 mod cutaway;
+#[cfg(test)]
+#[path = "../../pliant-io/tests/common/data.rs"]
+mod data;
 mod picture;
 mod portrait;
 mod progress;

@@ -34,15 +34,14 @@ const CLOSING: Duration = Duration::from_secs(1);
 
 /// Answers until the process ends.
 pub(crate) fn serve(listener: &TcpListener, site: &Site, limits: Limits) -> ! {
-    let never = thread::scope(|scope| -> Infallible {
+    match thread::scope(|scope| -> Infallible {
         for _ in 1..limits.connections {
             let more = thread::Builder::new().name("studio".to_owned());
             // A system that has no more threads to give is served by those there are.
             let _ = more.spawn_scoped(scope, || one_by_one(listener, site, limits));
         }
         one_by_one(listener, site, limits)
-    });
-    match never {}
+    }) {}
 }
 
 fn one_by_one(listener: &TcpListener, site: &Site, limits: Limits) -> ! {

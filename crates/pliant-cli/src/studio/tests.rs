@@ -1,12 +1,9 @@
 //! The server over real sockets: what it gives, what it refuses, and that it lives on.
 
-#[path = "../../../pliant-io/tests/common/data.rs"]
-mod data;
-
 use super::{Asset, Limits, Share, Site, Token, serve};
 use crate::args::{Cli, Command};
+use crate::data::{data, files_below};
 use clap::Parser;
-use data::{data, files_below};
 use pliant::zoo;
 use pliant_io::gltf;
 use serde_json::{Value, json};
