@@ -1,6 +1,9 @@
 //! Settings files: TOML to [`Settings`], with the line of whatever is wrong.
 
+mod json;
 mod tree;
+
+pub use json::{from_json, to_json};
 
 use crate::text::{shown, without_bom};
 use crate::{Files, Problem, ReadError, curves};
@@ -9,8 +12,8 @@ use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 use tree::{Fault, Value};
 
-/// A larger file (1 MB) is no settings file.
-pub const MAX_BYTES: u64 = 1 << 20;
+/// A larger file (64 MB) is no settings file: a million painted vertices take a third of that.
+pub const MAX_BYTES: u64 = 1 << 26;
 
 /// Bytes of a file whose errors are all looked at.
 const MAX_SEARCHED: usize = 1 << 16;

@@ -4,13 +4,16 @@
 //! A shell is a [`host::Host`]: it finds bytes and hears how far the work is.
 
 pub mod clock;
+pub mod drawing;
 pub mod drive;
+pub mod field;
 pub mod flesh;
 pub mod hash;
 pub mod host;
 pub mod input;
 pub mod mocap;
 pub mod motion;
+pub mod player;
 mod prepare;
 pub mod wishes;
 

@@ -5,7 +5,7 @@ use crate::input::{Input, Request};
 use anyhow::{Context, Result};
 use pliant::asset::Character;
 use pliant::body::Fineness;
-use pliant::method::{Place, Settings};
+use pliant::method::{Place, Settings, SettingsError};
 use pliant::rig::retarget::Named;
 use pliant::rig::weights::WeightKind;
 use pliant_io::Warning;
@@ -69,13 +69,8 @@ impl Wishes {
     /// goes to its warnings.
     fn on(self, input: Input) -> Result<Task> {
         let mut input = self.painted(input)?;
-        let Self { mut settings, file } = self;
-        if let Err(error) = settings.check_on(&input.character) {
-            return match &file {
-                Some((path, file)) => Err(file.refuse(error)).with_context(|| path.display().to_string()),
-                None => Err(error.into()),
-            };
-        }
+        self.settings.check_on(&input.character).map_err(|e| self.refuse(e))?;
+        let Self { mut settings, .. } = self;
         let notes = settings.add_regions_of(&input.character, input.regions.clone());
         input.warnings.extend(notes.into_iter().map(|note| Warning::new("soft regions", note, 1)));
         let method = settings.method.clone().unwrap_or_else(|| DEFAULT_METHOD.to_owned());
@@ -90,9 +85,22 @@ impl Wishes {
         Ok(Task { input, settings, method })
     }
 
+    /// What is wrong, with the line of the file where there is one.
+    fn refuse(&self, error: SettingsError) -> anyhow::Error {
+        match &self.file {
+            Some((path, file)) => anyhow::Error::from(file.refuse(error)).context(path.display().to_string()),
+            None => error.into(),
+        }
+    }
+
     /// Fetches the painted attributes that regions and `smooth` name; all there are where one of them is missing, so that the error
     /// can list them.
     fn painted(&self, mut input: Input) -> Result<Input> {
+        if !self.settings.paints.is_empty() {
+            let mut raw = input.character.into_raw();
+            self.settings.paint(&mut raw).map_err(|e| self.refuse(e))?;
+            input.character = Character::new(raw)?;
+        }
         let regions = self.settings.regions.iter().filter_map(|r| wanted(&r.on));
         let methods = self.settings.smooth.painted().chain(self.settings.volume.painted.as_deref());
         let wanted: Vec<&str> = regions.chain(methods).collect();

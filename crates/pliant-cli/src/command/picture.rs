@@ -16,6 +16,7 @@ use pliant::measure::{Judge, Options};
 use pliant::method::{Deformer, Shape};
 use pliant::rig::Pose;
 use pliant_io::files::write_whole;
+use pliant_kit::drawing;
 use pliant_kit::drive::Drive;
 use pliant_kit::flesh::{self, Skin};
 use pliant_kit::host::Host;
@@ -233,14 +234,13 @@ fn inside(show: Show, args: &PictureArgs, common: &Common, views: &[View]) -> Re
     let side = width.min(height) as f32;
     let lines = match (&flesh, show) {
         (Some(Flesh { mesh, nodes, frames: Some(frames), .. }), Show::Frames) => {
-            xray::frames(mesh, nodes, frames, side)
+            drawing::frames(mesh, nodes, frames)
         }
-        (Some(Flesh { mesh, nodes, pins: Some(pins), .. }), Show::Pins) => {
-            xray::pins(mesh, nodes, pins, side)
-        }
+        (Some(Flesh { mesh, nodes, pins: Some(pins), .. }), Show::Pins) => drawing::pins(mesh, nodes, pins),
         (_, Show::Frames) => bail!("--show frames: the method {method} has no frames; use --method strain"),
         _ => bail!("--show pins: the method {method} has no pins; use --method strain"),
     };
+    let lines = xray::drawn(&lines, side);
     let triangles = input.character.surface().triangles();
     views.iter().map(|&view| xray::take(&shape.positions, triangles, &lines, width, height, view)).collect()
 }
@@ -252,6 +252,6 @@ fn balls(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Imag
         bail!("--show balls: the method {method} has no balls; use --method metaballs");
     };
     let (width, height) = args.size;
-    let picture = xray::Balls::new(&balls, &slots, &springs, width.min(height) as f32);
+    let picture = xray::Balls::new(&drawing::balls(&balls, &slots, &springs), width.min(height) as f32);
     views.iter().map(|&view| picture.take(width, height, view)).collect()
 }

@@ -58,6 +58,21 @@ impl Document {
         names.filter(|name| known.insert(name.clone())).collect()
     }
 
+    /// The whole file as it came.
+    pub fn file(&self) -> &[u8] {
+        &self.file
+    }
+
+    /// For each part of the character, its node and which primitive of that node's mesh it is.
+    pub fn part_sources(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.parts.iter().map(|source| (source.node, source.primitive))
+    }
+
+    /// For each joint of the character's skeleton, its node.
+    pub fn joint_nodes(&self) -> &[usize] {
+        &self.joint_nodes
+    }
+
     /// Bytes of a buffer.
     pub(crate) fn buffer(&self, index: usize) -> &[u8] {
         match &self.buffers[index] {

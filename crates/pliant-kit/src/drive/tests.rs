@@ -69,6 +69,14 @@ impl Instance for Lag<'_> {
         out.positions.iter_mut().zip(&self.offsets).for_each(|(p, o)| *p += *o);
         Health::default()
     }
+
+    fn copy<'a>(&self) -> Box<dyn Instance + Send + 'a>
+    where
+        Self: 'a,
+    {
+        let (shape, offsets) = (self.shape.clone(), self.offsets.clone());
+        Box::new(Lag { of: self.of, plain: self.plain.copy(), tick: self.tick, shape, offsets })
+    }
 }
 
 /// A cylinder that bends by these degrees in 0.6 s each, and travels by as much in the meantime.

@@ -180,6 +180,14 @@ impl Judge {
         (measures, offsets)
     }
 
+    /// The volume error of a frame alone, in percent; none where the skin has no volume to measure.
+    pub fn volume_error_percent(&self, pose: &Pose, positions: &[Vec3]) -> Option<f64> {
+        if !self.volume || self.non_finite(positions) > 0 {
+            return None;
+        }
+        self.volume_error(&self.reference(pose), &self.topology.points(positions))
+    }
+
     /// Half the mean squared velocity between two frames (energy per unit of mass, each vertex by its share of the
     /// rest area); none where it is not a number.
     pub fn kinetic_energy(&self, before: &[Vec3], after: &[Vec3], seconds: f64) -> Option<f64> {

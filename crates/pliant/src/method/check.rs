@@ -4,7 +4,7 @@ use super::NAMES;
 use super::names::{listed, nearest, quoted};
 use super::settings::limits::{self, Limits};
 use super::settings::{
-    BodySettings, CorrectionMap, Fibre, Place, PositionSettings, Region, Settings, SimulationSettings,
+    BodySettings, CorrectionMap, Fibre, Paint, Place, PositionSettings, Region, Settings, SimulationSettings,
     StrainSettings, VolumeSettings,
 };
 use std::fmt::Display;
@@ -81,7 +81,29 @@ impl Settings {
         for (index, fibre) in self.fibres.iter().enumerate() {
             fibre.check().map_err(|e| e.under(&format!("fibre[{index}]")))?;
         }
+        let count = self.paints.len();
+        if count > limits::PAINTS {
+            let allowed = format!("{} at most", limits::PAINTS);
+            return Err(SettingsError::new("paint", format!("{count} are too many"), allowed));
+        }
+        for (index, paint) in self.paints.iter().enumerate() {
+            paint.check().map_err(|e| e.under(&format!("paint[{index}]")))?;
+        }
         Ok(())
+    }
+}
+
+impl Paint {
+    fn check(&self) -> Checked {
+        if !self.name.starts_with('_') {
+            let what = format!("{} is no name for paint", quoted(&self.name));
+            return Err(SettingsError::new("name", what, "it starts with _, such as _SOFTNESS"));
+        }
+        if self.vertices.len() != self.values.len() {
+            let what = format!("{} numbers for {} vertices", self.values.len(), self.vertices.len());
+            return Err(SettingsError::new("values", what, "give one for each vertex"));
+        }
+        self.values.iter().try_for_each(|&value| within("values", f64::from(value), limits::SHARE))
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) struct Hull {
 }
 
 /// What each copy needs for it.
+#[derive(Clone)]
 pub(super) struct HullState {
     base: BaseState,
     volume: VolumeState,

@@ -22,8 +22,9 @@ pub use metaballs::{BallJoint, BallWeights, Driver, MetaballsSettings, Muscle, M
 pub use names::nearest;
 pub use regions::{SOFTNESS, Tissue};
 pub use settings::{
-    BodySettings, CorrectionMap, Damping, Direction, Fibre, Model, Place, PositionSettings, Prediction,
-    Preset, Region, Settings, SimulationSettings, Skinning, StrainOrder, StrainSettings, VolumeSettings,
+    BodySettings, CorrectionMap, Damping, Direction, Fibre, Model, Paint, Place, PositionSettings,
+    Prediction, Preset, Region, Settings, SimulationSettings, Skinning, StrainOrder, StrainSettings,
+    VolumeSettings,
 };
 pub use smooth::{SmoothJoint, SmoothSettings, SmoothWeights};
 
@@ -223,6 +224,11 @@ pub trait Instance {
     fn tune(&mut self, settings: &Settings) -> Result<(), PrepareError> {
         settings.check().map_err(PrepareError::from)
     }
+
+    /// A copy as it is now, to go on from later: what it makes of a motion is what this one would make of it, to the bit.
+    fn copy<'a>(&self) -> Box<dyn Instance + Send + 'a>
+    where
+        Self: 'a;
 
     /// Where the body's nodes are at the time of the last step, in the order of [`Deformer::body`]'s tets.
     fn nodes(&self) -> Option<&[Node]> {

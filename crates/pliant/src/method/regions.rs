@@ -3,7 +3,7 @@
 use super::check::SettingsError;
 use super::metaballs;
 use super::settings::{Place, Preset, Region, Settings};
-use crate::asset::{Bone, Character, Skeleton};
+use crate::asset::{Bone, Character, Painted, RawCharacter, Skeleton};
 use glam::DVec3;
 use std::collections::BTreeMap;
 
@@ -114,6 +114,25 @@ impl Settings {
     ) -> Result<Vec<T>, SettingsError> {
         let numbered = self.regions.iter().enumerate();
         numbered.map(|(i, region)| work(region).map_err(|e| e.under(&format!("region[{i}]")))).collect()
+    }
+
+    /// Puts the settings' own paint on a character, in the place of any of the same name.
+    pub fn paint(&self, character: &mut RawCharacter) -> Result<(), SettingsError> {
+        let count = character.surface.positions().len();
+        for (index, paint) in self.paints.iter().enumerate() {
+            let mut values = vec![0.0; count];
+            for (&vertex, &value) in paint.vertices.iter().zip(&paint.values) {
+                let place = values.get_mut(vertex as usize).ok_or_else(|| {
+                    let what = format!("there is no vertex {vertex}: the skin has {count}");
+                    let allowed = "this paint is of another character, or of another export of it";
+                    SettingsError::new(format!("paint[{index}].vertices"), what, allowed)
+                })?;
+                *place = value;
+            }
+            character.paint.retain(|painted| painted.name != paint.name);
+            character.paint.push(Painted { name: paint.name.clone(), values });
+        }
+        Ok(())
     }
 
     /// Puts soft regions that the character brings before those that the user has set, unless `file_regions` is off:

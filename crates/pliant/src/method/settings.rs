@@ -15,6 +15,8 @@ pub(super) mod limits {
     pub(crate) const REGIONS: usize = 256;
     /// Fibres, each a curve or a file of curves.
     pub(crate) const FIBRES: usize = 1024;
+    /// Painted attributes.
+    pub(crate) const PAINTS: usize = 64;
     pub(crate) const TETS: Limits<usize> = (50, 10_000_000);
     pub(crate) const STEP: Limits<f64> = (1e-4, 0.1);
     pub(crate) const ITERATIONS: Limits<u32> = (1, 1000);
@@ -87,6 +89,11 @@ pub struct Settings {
     #[serde(rename = "fibre")]
     #[cfg_attr(feature = "schema", schemars(length(max = limits::FIBRES)))]
     pub fibres: Vec<Fibre>,
+    /// Numbers painted on vertices, beside those of the character's file or in their place: for regions `on` what is
+    /// painted, for `smooth.fat` and for `volume.painted`.
+    #[serde(rename = "paint")]
+    #[cfg_attr(feature = "schema", schemars(length(max = limits::PAINTS)))]
+    pub paints: Vec<Paint>,
 }
 
 impl Default for Settings {
@@ -106,6 +113,7 @@ impl Default for Settings {
             metaballs: MetaballsSettings::default(),
             regions: Vec::new(),
             fibres: Vec::new(),
+            paints: Vec::new(),
         }
     }
 }
@@ -548,6 +556,21 @@ pub struct Fibre {
     /// The curves of `file` with their names, once it is read.
     #[serde(skip)]
     pub drawn: Vec<(String, Curve)>,
+}
+
+/// A painted attribute. Vertices are those of all skinned meshes one after the other, in the file's order, from 0 on; those
+/// that are not listed are 0.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Paint {
+    /// What regions and methods call it; starts with `_`.
+    pub name: String,
+    /// The vertices that have paint.
+    pub vertices: Vec<u32>,
+    /// How much each has, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::SHARE.0, max = limits::SHARE.1))))]
+    pub values: Vec<f32>,
 }
 
 /// Tissues that people know.

@@ -48,6 +48,7 @@ pub(super) enum Base<'c> {
 }
 
 /// What each copy needs for it.
+#[derive(Clone)]
 pub(super) enum BaseState {
     Blend(skin::State),
     Smooth(Box<SmoothSkinState>),
@@ -136,6 +137,7 @@ impl Deformer for Skinned<'_> {
     }
 }
 
+#[derive(Clone)]
 struct Moving<'p> {
     prepared: &'p Skinned<'p>,
     state: BaseState,
@@ -162,5 +164,12 @@ impl Instance for Moving<'_> {
 
     fn nodes(&self) -> Option<&[Node]> {
         self.repairs.nodes()
+    }
+
+    fn copy<'a>(&self) -> Box<dyn Instance + Send + 'a>
+    where
+        Self: 'a,
+    {
+        Box::new(self.clone())
     }
 }

@@ -90,6 +90,7 @@ enum Keeper {
 }
 
 /// What each copy needs for it.
+#[derive(Clone)]
 pub(super) struct RepairState {
     overlap: Option<OverlapState>,
     volume: Option<VolumeState>,

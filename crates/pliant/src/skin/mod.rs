@@ -91,6 +91,7 @@ pub struct Skinner<'a> {
 }
 
 /// What one moving copy of a skin needs from step to step. Reused, so that steps allocate nothing.
+#[derive(Clone)]
 pub struct State {
     rigids: Vec<Rigid>,
     unsuited: Vec<u32>,

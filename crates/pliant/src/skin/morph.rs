@@ -5,6 +5,7 @@ use crate::asset::{Morph, Surface};
 use glam::Vec3;
 
 /// A copy of the rest skin with morphs in it, packed and plain.
+#[derive(Clone)]
 pub(super) struct Morphed {
     pub plain_positions: Vec<Vec3>,
     pub plain_normals: Vec<Vec3>,

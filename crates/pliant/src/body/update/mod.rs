@@ -50,6 +50,7 @@ pub struct EmbeddedSkin {
 }
 
 /// What a step needs and nobody after it. Reused, so that steps allocate nothing.
+#[derive(Clone)]
 pub struct SkinScratch {
     entries: Vec<Entry>,
 }

@@ -11,6 +11,7 @@ use glam::{DAffine3, DMat3, DQuat, Vec3};
 const LET_GO: [f64; 2] = [5.0, 30.0];
 
 /// The motion of the bones from one pose to the next.
+#[derive(Clone)]
 pub(in crate::method) struct Carried {
     /// Scene from rest, per slot: for linear blending.
     pub(in crate::method) linear: Vec<SkinMatrix>,

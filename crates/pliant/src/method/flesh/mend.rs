@@ -22,7 +22,7 @@ const HALVINGS: usize = 4;
 const MORE: f64 = 4.0;
 
 /// What mending needs beside the nodes.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Mender {
     /// Tets that are inside out, and all that share a node with them.
     flat: Vec<u32>,

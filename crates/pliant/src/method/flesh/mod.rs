@@ -31,7 +31,7 @@ use tissue::NodeRegion;
 /// What a method does to the flesh in a tick: the part that all copies share.
 pub(super) trait Physics: Send + Sync {
     /// The part of one copy.
-    type State: Send;
+    type State: Send + Clone;
 
     /// For a new copy.
     fn state(&self, settings: &Settings) -> Self::State;
@@ -273,6 +273,7 @@ enum Points {
 }
 
 /// What each copy needs for it.
+#[derive(Clone)]
 pub(super) enum PointsState {
     Blend(skin::State),
     Smooth(Box<SmoothState>),
@@ -376,5 +377,12 @@ impl<P: Physics> Instance for State<'_, P> {
 
     fn nodes(&self) -> Option<&[Node]> {
         Some(&self.shown)
+    }
+
+    fn copy<'a>(&self) -> Box<dyn Instance + Send + 'a>
+    where
+        Self: 'a,
+    {
+        Box::new(self.clone())
     }
 }

@@ -30,6 +30,7 @@ const SETTLED: f32 = 1e-6;
 pub(in crate::method) const CHUNK: usize = 256;
 
 /// A moment of the simulation: that of a tick.
+#[derive(Clone)]
 pub(super) struct Moment {
     pub(super) tick: i64,
     pub(super) nodes: Vec<Node>,
@@ -38,6 +39,7 @@ pub(super) struct Moment {
 }
 
 /// What physics sees of a moving copy, and changes.
+#[derive(Clone)]
 pub(in crate::method) struct Run {
     pub(in crate::method) settings: Settings,
     /// Where nodes are, and their inverse masses.
@@ -89,6 +91,44 @@ pub(super) struct State<'p, P: Physics> {
     pub(super) embedded: Vec<Vec3>,
     pub(super) normals: Vec<Vec3>,
     pub(super) node_places: Vec<Vec3>,
+}
+
+// Derived, it would ask that the physics can be cloned, which all copies share.
+impl<P: Physics> Clone for State<'_, P> {
+    fn clone(&self) -> Self {
+        Self {
+            flesh: self.flesh,
+            physics: self.physics,
+            own: self.own.clone(),
+            run: self.run.clone(),
+            clock: self.clock,
+            posed_now: self.posed_now.clone(),
+            before: self.before.clone(),
+            pose_now: self.pose_now.clone(),
+            pose: self.pose.clone(),
+            part: self.part.clone(),
+            posed: self.posed.clone(),
+            shares: self.shares.clone(),
+            next_shares: self.next_shares.clone(),
+            set_for: self.set_for,
+            scaled: self.scaled.clone(),
+            target_volume: self.target_volume,
+            volumes: self.volumes.clone(),
+            mender: self.mender.clone(),
+            saved: self.saved.clone(),
+            saved_velocities: self.saved_velocities.clone(),
+            saved_posed: self.saved_posed.clone(),
+            held: self.held,
+            shown: self.shown.clone(),
+            shown_before: self.shown_before.clone(),
+            skin: self.skin.clone(),
+            points: self.points.clone(),
+            scratch: self.scratch.clone(),
+            embedded: self.embedded.clone(),
+            normals: self.normals.clone(),
+            node_places: self.node_places.clone(),
+        }
+    }
 }
 
 impl<'p, P: Physics> State<'p, P> {

@@ -33,6 +33,7 @@ pub(super) struct Jiggle {
 }
 
 /// What one copy needs for it.
+#[derive(Clone)]
 pub(super) struct JiggleState {
     clock: Clock,
     pose: Pose,

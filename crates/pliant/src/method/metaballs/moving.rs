@@ -13,6 +13,7 @@ use crate::solver::{SolverState, per_iteration};
 use glam::{DQuat, Vec3};
 
 /// Balls in a pose, before the skin.
+#[derive(Clone)]
 pub(super) struct Balls {
     pub(super) bones: Vec<PosedBone>,
     matrices: Vec<SkinMatrix>,
@@ -64,6 +65,7 @@ pub(super) fn iterations(settings: &Settings) -> u32 {
     settings.simulation.iterations.unwrap_or(ITERATIONS)
 }
 
+#[derive(Clone)]
 pub(super) struct Moving<'p> {
     prepared: &'p Metaballs<'p>,
     settings: Settings,
@@ -213,6 +215,13 @@ impl Instance for Moving<'_> {
             state.retune();
         }
         Ok(())
+    }
+
+    fn copy<'a>(&self) -> Box<dyn Instance + Send + 'a>
+    where
+        Self: 'a,
+    {
+        Box::new(self.clone())
     }
 
     fn balls(&self) -> Option<&[[f32; 4]]> {

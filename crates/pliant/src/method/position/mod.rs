@@ -33,6 +33,7 @@ struct Position {
 }
 
 /// What each copy has.
+#[derive(Clone)]
 struct State {
     solver: SolverState,
     turned: Option<skin::State>,

@@ -70,6 +70,7 @@ pub struct BallSkin {
 }
 
 /// What one moving copy needs from step to step. Reused, so that steps allocate nothing.
+#[derive(Clone)]
 pub struct BallSkinState {
     skin: State,
     turning: State,

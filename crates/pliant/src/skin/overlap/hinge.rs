@@ -103,6 +103,7 @@ impl Member {
 }
 
 /// A hinge in a frame.
+#[derive(Clone)]
 pub(super) struct Folded {
     fold: Fold,
     /// Members near the plane, and those of them that are past it.
@@ -122,6 +123,7 @@ pub(super) struct Folded {
 const STAYS: u32 = u32::MAX;
 
 /// A member near the plane.
+#[derive(Clone)]
 struct Near {
     index: u32,
     /// How far it is on its own side.
@@ -133,6 +135,7 @@ struct Near {
 }
 
 /// A member past the plane.
+#[derive(Clone)]
 struct Parted {
     index: u32,
     /// What it lacks to its place on its own side.

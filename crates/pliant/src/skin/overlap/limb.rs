@@ -118,7 +118,7 @@ struct Posed {
     reach: f32,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct LimbState {
     posed: Vec<Option<Posed>>,
     balls: Vec<Balls>,

@@ -36,6 +36,7 @@ pub struct Overlap {
 }
 
 /// What one moving copy needs from step to step. Reused, so that steps allocate nothing.
+#[derive(Clone)]
 pub struct OverlapState {
     posed: Vec<DAffine3>,
     /// Per hinge.

@@ -88,7 +88,7 @@ pub struct Smooth {
 }
 
 /// What one moving copy needs from step to step. Reused, so that steps allocate nothing.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct SmoothState {
     rotations: Vec<DQuat>,
     bends: Vec<Bend>,

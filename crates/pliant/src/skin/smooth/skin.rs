@@ -30,6 +30,7 @@ pub struct SmoothSkin {
 }
 
 /// What one moving copy of a skin needs from step to step.
+#[derive(Clone)]
 pub struct SmoothSkinState {
     smooth: SmoothState,
     around: Around,

@@ -152,6 +152,7 @@ struct Influences {
 }
 
 /// What one moving copy needs from step to step. Reused, so that steps allocate nothing.
+#[derive(Clone)]
 pub struct VolumeState {
     points: Vec<Row>,
     /// Areas that the correction begins with, and those after its last step.

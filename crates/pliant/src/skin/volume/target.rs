@@ -37,6 +37,7 @@ struct Moves {
 }
 
 /// The targets of one copy's frame.
+#[derive(Clone)]
 pub(super) struct State {
     pub volumes: Vec<f64>,
     /// Morph weights that `morphed` and `points` are for.
