@@ -1,5 +1,6 @@
-//! What a person or CI runs: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench`.
+//! What a person or CI runs: `cargo xtask demo`, `cargo xtask studio`, `cargo xtask test`, `cargo xtask bench`.
 
+mod page;
 mod tidy;
 
 use anyhow::{Context, Result, bail};
@@ -8,6 +9,7 @@ use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask demo     bake a built-in character; leaves a GLB, a report and a picture in out/demo
+cargo xtask studio   build the studio's page and open it; all that follows goes to `pliant studio`: a character, --no-open
 cargo xtask test     every test, with all the set-up it needs
 cargo xtask bench    the benchmarks: kernels against their scalar reference, loading against the gltf crate
                      (--peers: the solver against pyPBD's and tet bodies against fTetWild's, which Python's pip installs
@@ -19,6 +21,7 @@ fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let result = match task.as_str() {
         "demo" => demo(),
+        "studio" => page::studio(std::env::args_os().skip(2)),
         "test" => test(),
         "bench" if std::env::args().nth(2).as_deref() == Some("--peers") => peers(),
         "bench" => bench(),
@@ -71,7 +74,11 @@ fn target() -> PathBuf {
 
 /// The release build of the command.
 fn pliant() -> Result<String> {
-    run(&["cargo", "build", "--release", "--quiet", "--package", "pliant-cli"])?;
+    pliant_with(&[])
+}
+
+fn pliant_with(options: &[&str]) -> Result<String> {
+    run(&[&["cargo", "build", "--release", "--quiet", "--package", "pliant-cli"], options].concat())?;
     let path = target().join("release").join(format!("pliant{}", std::env::consts::EXE_SUFFIX));
     text(&path).map(str::to_owned)
 }
@@ -124,20 +131,13 @@ fn test() -> Result<()> {
     run_with(&["cargo", "test", "--quiet", "--workspace"], &environment)?;
     // One thread and no rayon: the same tests, the same bits.
     run(&["cargo", "test", "--quiet", "--package", "pliant", "--no-default-features"])?;
-    run(&["rustup", "target", "add", "wasm32-unknown-unknown"])?;
     run_with(
-        &[
-            "cargo",
-            "build",
-            "--package",
-            "pliant",
-            "--no-default-features",
-            "--target",
-            "wasm32-unknown-unknown",
-        ],
-        &[("RUSTFLAGS", "-C target-feature=+simd128")],
+        &["cargo", "doc", "--quiet", "--workspace", "--no-deps"],
+        &[("RUSTDOCFLAGS", "--deny warnings")],
     )?;
-    run_with(&["cargo", "doc", "--quiet", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
+    page::build_wasm()?;
+    page::build_page()?;
+    page::test_page(data.as_deref())
 }
 
 /// The folder of real characters, where there is one.
@@ -154,11 +154,20 @@ fn data() -> Result<Option<PathBuf>> {
 
 /// Khronos's validator, from npm, judges every GLB that the tests write.
 fn set_up_validator() -> Result<()> {
+    npm_ci("tools/validator")
+}
+
+/// Installs what a folder's `package-lock.json` says, and npm itself where it is not there.
+fn npm_ci(folder: &str) -> Result<()> {
     if !is_there("npm") {
-        run(&["apt-get", "update"])?;
-        run(&["apt-get", "install", "--yes", "nodejs", "npm"])?;
+        apt_install(&["nodejs", "npm"])?;
     }
-    run(&["npm", "ci", "--prefix", "tools/validator", "--no-audit", "--no-fund"])
+    run(&["npm", "ci", "--prefix", folder, "--no-audit", "--no-fund"])
+}
+
+fn apt_install(packages: &[&str]) -> Result<()> {
+    run(&["apt-get", "update"])?;
+    run(&[&["apt-get", "install", "--yes"], packages].concat())
 }
 
 fn bench() -> Result<()> {
