@@ -72,15 +72,45 @@ fn target() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from))
 }
 
-/// The release build of the command.
-fn pliant() -> Result<String> {
-    pliant_with(&[])
+/// How the command is built: for users, or as the tests have built most of it already.
+#[derive(Clone, Copy)]
+enum Build {
+    Release,
+    Tests,
 }
 
-fn pliant_with(options: &[&str]) -> Result<String> {
-    run(&[&["cargo", "build", "--release", "--quiet", "--package", "pliant-cli"], options].concat())?;
-    let path = target().join("release").join(format!("pliant{}", std::env::consts::EXE_SUFFIX));
+/// The command, with what is asked of cargo beside.
+fn pliant_built(build: Build, options: &[&str]) -> Result<String> {
+    let (profile, folder) = match build {
+        Build::Release => ("release", "release"),
+        Build::Tests => ("dev", "debug"),
+    };
+    let command = ["cargo", "build", "--quiet", "--package", "pliant-cli", "--profile", profile];
+    run(&[&command[..], options].concat())?;
+    let path = target().join(folder).join(format!("pliant{}", std::env::consts::EXE_SUFFIX));
     text(&path).map(str::to_owned)
+}
+
+/// The release build of the command.
+fn pliant() -> Result<String> {
+    pliant_built(Build::Release, &[])
+}
+
+/// The built-in characters, each with its motions.
+fn samples(pliant: &str) -> Result<Vec<(String, Vec<String>)>> {
+    let list = Command::new(pliant).args(["sample", "--list"]).output()?;
+    if !list.status.success() {
+        bail!("cannot list the samples");
+    }
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    // Two lines a sample: its name first on one, its motions on the next.
+    let pairs = list.lines().collect::<Vec<_>>();
+    let sample = |[about, motions]: &[&str; 2]| {
+        let name = about.split_whitespace().next().unwrap_or_default().to_owned();
+        let motions = motions.trim().trim_start_matches("motions: ").split(", ");
+        (name, motions.map(str::to_owned).collect())
+    };
+    Ok(pairs.as_chunks::<2>().0.iter().map(sample).collect())
 }
 
 fn text(path: &Path) -> Result<&str> {
@@ -129,14 +159,16 @@ fn test() -> Result<()> {
         }
     }
     run_with(&["cargo", "test", "--quiet", "--workspace"], &environment)?;
-    // One thread and no rayon: the same tests, the same bits.
-    run(&["cargo", "test", "--quiet", "--package", "pliant", "--no-default-features"])?;
+    // One thread and no rayon: the same bits.
+    let same_bits = ["--lib", "--test", "*same_bits*"];
+    run(&[&["cargo", "test", "--quiet", "--package", "pliant", "--no-default-features"], &same_bits[..]]
+        .concat())?;
     run_with(
         &["cargo", "doc", "--quiet", "--workspace", "--no-deps"],
         &[("RUSTDOCFLAGS", "--deny warnings")],
     )?;
     page::build_wasm()?;
-    page::build_page()?;
+    page::build_page(Build::Tests)?;
     page::test_page(data.as_deref())
 }
 
@@ -250,19 +282,11 @@ fn gallery() -> Result<()> {
     let pliant = pliant()?;
     let out = root().join("out/gallery");
     std::fs::create_dir_all(&out)?;
-    let list = Command::new(&pliant).args(["sample", "--list"]).output()?;
-    if !list.status.success() {
-        bail!("cannot list the samples");
-    }
-    let list = String::from_utf8_lossy(&list.stdout).into_owned();
-    // Two lines a sample: its name first on one, its motions on the next.
-    for [about, motions] in list.lines().collect::<Vec<_>>().as_chunks::<2>().0 {
-        let name = about.split_whitespace().next().unwrap_or_default();
-        let motions = motions.trim().trim_start_matches("motions: ");
+    for (name, motions) in samples(&pliant)? {
         let character = format!("sample:{name}");
         let file = |what: &str| out.join(format!("{name}-{what}.png")).to_string_lossy().into_owned();
         run(&[&pliant, "picture", &character, "-o", &file("rest")])?;
-        for motion in motions.split(", ") {
+        for motion in &motions {
             run(&[&pliant, "picture", &character, "--clip", motion, "--time", "50%", "-o", &file(motion)])?;
         }
     }

@@ -1,6 +1,6 @@
 //! The studio: the engine as WASM, the page around it, the command that serves both, and their tests in a browser.
 
-use crate::{apt_install, npm_ci, pliant_with, root, run, run_with, target, text};
+use crate::{Build, apt_install, npm_ci, pliant_built, root, run, run_with, samples, target, text};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use std::process::Command;
 /// Builds everything and opens it, with what was given to `pliant studio`.
 pub(crate) fn studio(arguments: impl Iterator<Item = OsString>) -> Result<()> {
     build_wasm()?;
-    build_page()?;
-    let pliant = pliant_with_page()?;
+    build_page(Build::Release)?;
+    let pliant = pliant_with_page(Build::Release)?;
     // From where the user is: files are named from there.
     let status = Command::new(&pliant).arg("studio").args(arguments).status();
     if !status.with_context(|| format!("cannot run {pliant}"))?.success() {
@@ -24,15 +24,10 @@ pub(crate) fn build_wasm() -> Result<()> {
     const TARGET: &str = "wasm32-unknown-unknown";
     run(&["rustup", "target", "add", TARGET])?;
     run_with(
-        &["cargo", "build", "--release", "--quiet", "--package", "pliant-web", "--target", TARGET],
-        &[
-            ("RUSTFLAGS", "-C target-feature=+simd128"),
-            // Visitors download it: no names and lines for debuggers.
-            ("CARGO_PROFILE_RELEASE_DEBUG", "false"),
-            ("CARGO_PROFILE_RELEASE_STRIP", "true"),
-        ],
+        &["cargo", "build", "--profile", "web", "--quiet", "--package", "pliant-web", "--target", TARGET],
+        &[("RUSTFLAGS", "-C target-feature=+simd128")],
     )?;
-    let built = target().join(TARGET).join("release/pliant_web.wasm");
+    let built = target().join(TARGET).join("web/pliant_web.wasm");
     let public = root().join("studio/public");
     std::fs::create_dir_all(&public)?;
     let bytes = std::fs::copy(&built, public.join("pliant.wasm"))
@@ -41,15 +36,28 @@ pub(crate) fn build_wasm() -> Result<()> {
     Ok(())
 }
 
+/// The samples as files, which the page reads quicker than it could make them.
+fn write_samples(build: Build) -> Result<()> {
+    let pliant = pliant_built(build, &[])?;
+    let folder = root().join("studio/public/samples");
+    std::fs::create_dir_all(&folder)?;
+    for (sample, _) in samples(&pliant)? {
+        let file = folder.join(format!("{sample}.glb"));
+        run(&[&pliant, "sample", &sample, "-o", text(&file)?, "--quiet"])?;
+    }
+    Ok(())
+}
+
 /// The page as static files, in `studio/dist`; the engine must be built.
-pub(crate) fn build_page() -> Result<()> {
+pub(crate) fn build_page(build: Build) -> Result<()> {
+    write_samples(build)?;
     npm_ci("studio")?;
     run(&["npm", "run", "build", "--prefix", "studio"])
 }
 
 /// The command with the page in it, which must be built.
-fn pliant_with_page() -> Result<String> {
-    pliant_with(&["--features", "studio"])
+fn pliant_with_page(build: Build) -> Result<String> {
+    pliant_built(build, &["--features", "studio"])
 }
 
 /// The command that serves the page, then the page in a browser as a user would use it. `data` has real characters.
@@ -66,7 +74,7 @@ pub(crate) fn test_page(data: Option<&Path>) -> Result<()> {
         "studio",
     ])?;
     let Some(chrome) = chrome()? else { return Ok(()) };
-    let pliant = pliant_with_page()?;
+    let pliant = pliant_with_page(Build::Tests)?;
     let mut environment = vec![("PLIANT_BIN", &pliant[..]), ("CHROME", text(&chrome)?)];
     if let Some(data) = data {
         environment.push(("PLIANT_DATA", text(data)?));
