@@ -1,5 +1,6 @@
-//! What a person or CI runs: `cargo xtask demo`, `cargo xtask test`, `cargo xtask bench`.
+//! What a person or CI runs: `cargo xtask demo`, `cargo xtask studio`, `cargo xtask test`, `cargo xtask bench`.
 
+mod page;
 mod tidy;
 
 use anyhow::{Context, Result, bail};
@@ -8,6 +9,7 @@ use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask demo     bake a built-in character; leaves a GLB, a report and a picture in out/demo
+cargo xtask studio   build the studio's page and open it; all that follows goes to `pliant studio`: a character, --no-open
 cargo xtask test     every test, with all the set-up it needs
 cargo xtask bench    the benchmarks: kernels against their scalar reference, loading against the gltf crate
                      (--peers: the solver against pyPBD's and tet bodies against fTetWild's, which Python's pip installs
@@ -19,6 +21,7 @@ fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let result = match task.as_str() {
         "demo" => demo(),
+        "studio" => page::studio(std::env::args_os().skip(2)),
         "test" => test(),
         "bench" if std::env::args().nth(2).as_deref() == Some("--peers") => peers(),
         "bench" => bench(),
@@ -69,11 +72,45 @@ fn target() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from))
 }
 
+/// How the command is built: for users, or as the tests have built most of it already.
+#[derive(Clone, Copy)]
+enum Build {
+    Release,
+    Tests,
+}
+
+/// The command, with what is asked of cargo beside.
+fn pliant_built(build: Build, options: &[&str]) -> Result<String> {
+    let (profile, folder) = match build {
+        Build::Release => ("release", "release"),
+        Build::Tests => ("dev", "debug"),
+    };
+    let command = ["cargo", "build", "--quiet", "--package", "pliant-cli", "--profile", profile];
+    run(&[&command[..], options].concat())?;
+    let path = target().join(folder).join(format!("pliant{}", std::env::consts::EXE_SUFFIX));
+    text(&path).map(str::to_owned)
+}
+
 /// The release build of the command.
 fn pliant() -> Result<String> {
-    run(&["cargo", "build", "--release", "--quiet", "--package", "pliant-cli"])?;
-    let path = target().join("release").join(format!("pliant{}", std::env::consts::EXE_SUFFIX));
-    text(&path).map(str::to_owned)
+    pliant_built(Build::Release, &[])
+}
+
+/// The built-in characters, each with its motions.
+fn samples(pliant: &str) -> Result<Vec<(String, Vec<String>)>> {
+    let list = Command::new(pliant).args(["sample", "--list"]).output()?;
+    if !list.status.success() {
+        bail!("cannot list the samples");
+    }
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    // Two lines a sample: its name first on one, its motions on the next.
+    let pairs = list.lines().collect::<Vec<_>>();
+    let sample = |[about, motions]: &[&str; 2]| {
+        let name = about.split_whitespace().next().unwrap_or_default().to_owned();
+        let motions = motions.trim().trim_start_matches("motions: ").split(", ");
+        (name, motions.map(str::to_owned).collect())
+    };
+    Ok(pairs.as_chunks::<2>().0.iter().map(sample).collect())
 }
 
 fn text(path: &Path) -> Result<&str> {
@@ -122,22 +159,17 @@ fn test() -> Result<()> {
         }
     }
     run_with(&["cargo", "test", "--quiet", "--workspace"], &environment)?;
-    // One thread and no rayon: the same tests, the same bits.
-    run(&["cargo", "test", "--quiet", "--package", "pliant", "--no-default-features"])?;
-    run(&["rustup", "target", "add", "wasm32-unknown-unknown"])?;
+    // One thread and no rayon: the same bits.
+    let same_bits = ["--lib", "--test", "*same_bits*"];
+    run(&[&["cargo", "test", "--quiet", "--package", "pliant", "--no-default-features"], &same_bits[..]]
+        .concat())?;
     run_with(
-        &[
-            "cargo",
-            "build",
-            "--package",
-            "pliant",
-            "--no-default-features",
-            "--target",
-            "wasm32-unknown-unknown",
-        ],
-        &[("RUSTFLAGS", "-C target-feature=+simd128")],
+        &["cargo", "doc", "--quiet", "--workspace", "--no-deps"],
+        &[("RUSTDOCFLAGS", "--deny warnings")],
     )?;
-    run_with(&["cargo", "doc", "--quiet", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
+    page::build_wasm()?;
+    page::build_page(Build::Tests)?;
+    page::test_page(data.as_deref())
 }
 
 /// The folder of real characters, where there is one.
@@ -154,11 +186,20 @@ fn data() -> Result<Option<PathBuf>> {
 
 /// Khronos's validator, from npm, judges every GLB that the tests write.
 fn set_up_validator() -> Result<()> {
+    npm_ci("tools/validator")
+}
+
+/// Installs what a folder's `package-lock.json` says, and npm itself where it is not there.
+fn npm_ci(folder: &str) -> Result<()> {
     if !is_there("npm") {
-        run(&["apt-get", "update"])?;
-        run(&["apt-get", "install", "--yes", "nodejs", "npm"])?;
+        apt_install(&["nodejs", "npm"])?;
     }
-    run(&["npm", "ci", "--prefix", "tools/validator", "--no-audit", "--no-fund"])
+    run(&["npm", "ci", "--prefix", folder, "--no-audit", "--no-fund"])
+}
+
+fn apt_install(packages: &[&str]) -> Result<()> {
+    run(&["apt-get", "update"])?;
+    run(&[&["apt-get", "install", "--yes"], packages].concat())
 }
 
 fn bench() -> Result<()> {
@@ -241,19 +282,11 @@ fn gallery() -> Result<()> {
     let pliant = pliant()?;
     let out = root().join("out/gallery");
     std::fs::create_dir_all(&out)?;
-    let list = Command::new(&pliant).args(["sample", "--list"]).output()?;
-    if !list.status.success() {
-        bail!("cannot list the samples");
-    }
-    let list = String::from_utf8_lossy(&list.stdout).into_owned();
-    // Two lines a sample: its name first on one, its motions on the next.
-    for [about, motions] in list.lines().collect::<Vec<_>>().as_chunks::<2>().0 {
-        let name = about.split_whitespace().next().unwrap_or_default();
-        let motions = motions.trim().trim_start_matches("motions: ");
+    for (name, motions) in samples(&pliant)? {
         let character = format!("sample:{name}");
         let file = |what: &str| out.join(format!("{name}-{what}.png")).to_string_lossy().into_owned();
         run(&[&pliant, "picture", &character, "-o", &file("rest")])?;
-        for motion in motions.split(", ") {
+        for motion in &motions {
             run(&[&pliant, "picture", &character, "--clip", motion, "--time", "50%", "-o", &file(motion)])?;
         }
     }

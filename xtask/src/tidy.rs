@@ -87,10 +87,10 @@ fn rust_files(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
     Ok(files)
 }
 
-/// Paths in back quotes that look like the project's own: `crates/...`, `xtask/...`, `tools/...`, `docs/...`.
+/// Paths in back quotes that look like the project's own: `crates/...`, `studio/...`, `xtask/...`, `tools/...`, `docs/...`.
 fn named_paths(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|quoted| {
-        ["crates/", "xtask/", "tools/", "docs/"].iter().any(|p| quoted.starts_with(p))
+        ["crates/", "studio/", "xtask/", "tools/", "docs/"].iter().any(|p| quoted.starts_with(p))
             && !quoted.contains(char::is_whitespace)
             && !quoted.contains('*')
     })

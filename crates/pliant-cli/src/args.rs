@@ -88,6 +88,17 @@ Examples:
   pliant tets character.glb --json
   pliant picture character.glb --show tets --view side -o inside.png")]
     Tets(TetsArgs),
+    /// Open the studio: a page in the browser where a character moves, and its flesh is felt for and changed.
+    #[command(after_help = "\
+Serves the page to this machine alone, at the address that it prints, until Ctrl-C.
+
+Examples:
+  pliant studio
+  pliant studio character.glb
+  pliant studio sample:octopus
+  pliant studio body.obj --skeleton body.mhskel --weights-file body.mhw
+  pliant studio character.glb --port 8080 --no-open")]
+    Studio(StudioArgs),
     /// Time the kernels: the scalar reference beside the real path, in one run, best of several.
     #[command(after_help = "\
 Examples:
@@ -290,6 +301,25 @@ pub(crate) struct InspectArgs {
     /// Machine-readable.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct StudioArgs {
+    /// Character to begin with: .glb, .gltf, .vrm, .obj, .bvh, or sample:NAME (default: the page has some to choose from).
+    #[arg(value_name = "F")]
+    pub(crate) file: Option<PathBuf>,
+    /// Skeleton of an OBJ: .tgf, .bvh or .mhskel.
+    #[arg(long, value_name = "FILE", requires = "file")]
+    pub(crate) skeleton: Option<PathBuf>,
+    /// Skin weights of an OBJ: .dmat, .mhw or MakeHuman .json.
+    #[arg(long, value_name = "FILE", requires = "skeleton")]
+    pub(crate) weights_file: Option<PathBuf>,
+    /// Port to serve the page on (default: 0, any that is free).
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
+    /// Print the address and open no browser.
+    #[arg(long)]
+    pub(crate) no_open: bool,
 }
 
 #[derive(Args)]

@@ -3,11 +3,15 @@
 mod args;
 mod command;
 mod cutaway;
+#[cfg(test)]
+#[path = "../../pliant-io/tests/common/data.rs"]
+mod data;
 mod picture;
 mod portrait;
 mod progress;
 mod report;
 mod shell;
+mod studio;
 mod terminal;
 mod xray;
 
@@ -72,6 +76,7 @@ fn run(cli: Cli) -> Result<Outcome> {
         Command::Bake(args) => command::bake::run(args, common),
         Command::Picture(args) => command::picture::run(args, common),
         Command::Tets(args) => command::tets::run(args, common),
+        Command::Studio(args) => command::studio::run(args, common),
         Command::Bench(args) => command::bench::run(args, common),
         Command::Schema => {
             writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&Settings::schema())?)?;

@@ -1,6 +1,6 @@
 //! The command as a shell of the kit: files from disk, bars on the terminal, arguments to wishes.
 
-use crate::args::{Common, FinenessArgs, InputArgs, SettingsArgs, WeightsArg};
+use crate::args::{Common, FinenessArgs, InputArgs, SettingsArgs, StudioArgs, WeightsArg};
 use crate::progress::Bar;
 use crate::terminal::say;
 use anyhow::{Context, Result, bail};
@@ -15,7 +15,7 @@ use pliant_kit::wishes::Wishes;
 use std::path::{Path, PathBuf};
 
 /// Larger files than this (4 GiB, glTF's own limit for a GLB) are refused unread.
-const MAX_FILE_BYTES: u64 = u32::MAX as u64;
+pub(crate) const MAX_FILE_BYTES: u64 = u32::MAX as u64;
 
 /// A file's bytes, or why not, by name.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
@@ -70,6 +70,14 @@ impl InputArgs {
         let beside =
             [&self.skeleton, &self.weights_file, &self.motion, &self.map, &self.tets].map(Option::as_ref);
         check_not_among(std::iter::once(Some(&self.file)).chain(beside).flatten(), outputs)
+    }
+}
+
+impl StudioArgs {
+    /// What to open, where there is anything.
+    pub(crate) fn request(&self) -> Option<Request> {
+        let (skeleton, weights_file) = (self.skeleton.clone(), self.weights_file.clone());
+        Some(Request { file: self.file.clone()?, skeleton, weights_file, ..Request::default() })
     }
 }
 

@@ -31,10 +31,9 @@ impl Folder {
         let parent = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Self { root: parent.to_path_buf() }
     }
-}
 
-impl Files for Folder {
-    fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
+    /// Where the file of that name is. Refuses what lies outside.
+    pub fn path(&self, name: &str) -> io::Result<PathBuf> {
         let outside = || io::Error::new(io::ErrorKind::PermissionDenied, "it lies outside the file's folder");
         let relative = Path::new(name);
         if name.contains('\\')
@@ -46,7 +45,13 @@ impl Files for Folder {
         if !path.starts_with(self.root.canonicalize()?) {
             return Err(outside());
         }
-        read_limited(&path, limit)
+        Ok(path)
+    }
+}
+
+impl Files for Folder {
+    fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
+        read_limited(&self.path(name)?, limit)
     }
 }
 

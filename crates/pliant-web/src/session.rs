@@ -183,7 +183,7 @@ impl Session {
         let warnings: Vec<String> = live.deformer().warnings().to_vec();
         let value = json!({
             "method": method,
-            "settings": live.settings,
+            "settings": live.settings.filled_in(&method),
             "remembers": live.deformer().remembers(),
             "milliseconds": clock::milliseconds() - started,
             "tets": live.deformer().body().map_or(0, |b| b.tets().tets().len()),
@@ -205,12 +205,13 @@ impl Session {
         if tuned.paints != now.paints || tuned.method != now.method {
             return Ok(Answer::new(json!(false)));
         }
+        let is_tunable = live.deformer().remembers() || live.deformer().packing().is_some();
         tuned.check_on(&live.input().character)?;
         let described = live.input().regions.clone();
         tuned.add_regions_of(&live.input().character, described);
         let metres = &mut tuned.simulation.metres_per_unit;
         *metres = metres.or(now.simulation.metres_per_unit);
-        if !live.deformer().remembers() {
+        if !is_tunable {
             return Ok(Answer::new(json!(tuned == *now)));
         }
         match live.player_mut().tune(&tuned) {
@@ -229,9 +230,13 @@ impl Session {
             bail!("there is no vertex {index}: the skin has {}", shape.positions.len());
         }
         let part = character.parts().iter().find(|p| p.vertices.contains(&(index as u32)));
+        let joints = character.skeleton().joints();
         let joint = |slot: u16| {
             let joint = character.slots()[slot as usize].joint as usize;
-            character.skeleton().joints()[joint].name.clone()
+            let name = &joints[joint].name;
+            // As settings name it.
+            let is_known = !name.is_empty() && joints.iter().filter(|j| j.name == *name).count() == 1;
+            if is_known { name.clone() } else { format!("#{joint}") }
         };
         let weights: Vec<Value> = character
             .weights()

@@ -5,4 +5,5 @@ pub(crate) mod bench;
 pub(crate) mod inspect;
 pub(crate) mod picture;
 pub(crate) mod sample;
+pub(crate) mod studio;
 pub(crate) mod tets;

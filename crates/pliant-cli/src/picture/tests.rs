@@ -1,7 +1,5 @@
-#[path = "../../../pliant-io/tests/common/data.rs"]
-mod data;
-
 use super::*;
+use crate::data;
 use glam::{Vec2, Vec3};
 
 /// A neutral skin, linear RGB.

@@ -1,3 +1,6 @@
+use super::buffers::{Uri, uri};
+use super::schema::Root;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Where the bytes of a buffer are.
@@ -40,6 +43,19 @@ impl Document {
     /// The JSON text.
     pub fn json(&self) -> &[u8] {
         &self.file[self.json.clone()]
+    }
+
+    /// The files that it refers to, there or not, by their names from its own folder: buffers, then images, each once.
+    pub fn beside(&self) -> Vec<String> {
+        let Ok(root) = serde_json::from_slice::<Root<'_>>(self.json()) else { return vec![] };
+        let buffers = root.buffers.iter().filter_map(|b| b.uri.as_deref());
+        let images = root.images.iter().filter_map(|i| i.uri.as_deref());
+        let names = buffers.chain(images).filter_map(|text| match uri(text) {
+            Ok(Uri::Beside(name)) => Some(name),
+            _ => None,
+        });
+        let mut known = BTreeSet::new();
+        names.filter(|name| known.insert(name.clone())).collect()
     }
 
     /// The whole file as it came.

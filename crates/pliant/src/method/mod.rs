@@ -29,7 +29,7 @@ pub use settings::{
 pub use smooth::{SmoothJoint, SmoothSettings, SmoothWeights};
 
 use crate::asset::{AssetError, Character, TetMesh};
-use crate::body::{Balls, Body, BodyError, Node};
+use crate::body::{Balls, Body, BodyError, Fineness, Node};
 use crate::rig::Motion;
 use crate::simd::Path;
 use crate::skin::SkinError;
@@ -116,6 +116,28 @@ pub fn prepare<'c>(
     let Setup { path, settings, tets, progress } = setup;
     settings.check()?;
     prepare(character, Setup { path, settings: &settings.spelled_out(), tets, progress })
+}
+
+impl Settings {
+    /// With what is not set filled in where its default depends on the method: for shells that show numbers to change.
+    pub fn filled_in(&self, method: &str) -> Self {
+        let mut filled = self.clone();
+        let simulation = &mut filled.simulation;
+        let (iterations, sweeps) = match method {
+            position::NAME => (position::materials::ITERATIONS, position::materials::VOLUME_SWEEPS),
+            strain::NAME => (strain::materials::ITERATIONS, strain::materials::VOLUME_SWEEPS),
+            _ => (metaballs::ITERATIONS, 0),
+        };
+        simulation.iterations.get_or_insert(iterations);
+        simulation.volume_sweeps.get_or_insert(sweeps);
+        let parts = [volume::NAME, metaballs::NAME].contains(&method);
+        filled.overlap.get_or_insert(parts);
+        if let (None, None, Fineness::Tets(tets)) = (filled.body.tets, filled.body.cell, Fineness::default())
+        {
+            filled.body.tets = Some(tets);
+        }
+        filled
+    }
 }
 
 /// As [`prepare`], with all settings at their defaults.

@@ -32,7 +32,7 @@ use rig::{BallRig, Bound};
 pub(super) const NAME: &str = "metaballs";
 
 /// Sweeps of the springs, where the settings do not say.
-const ITERATIONS: u32 = 6;
+pub(super) const ITERATIONS: u32 = 6;
 /// Skin with this much of its weight on one bone is moved rigidly.
 const RIGID: f32 = 0.999;
 /// The part of a joint's ball, by its weight there, in which skin is smoothed more.

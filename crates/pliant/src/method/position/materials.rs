@@ -8,8 +8,8 @@ use crate::solver::{SolverState, per_iteration};
 use glam::Vec3;
 
 /// Solver iterations in a tick, and sweeps of volume alone after them, where the settings do not say.
-const ITERATIONS: u32 = 12;
-const VOLUME_SWEEPS: u32 = 8;
+pub(in crate::method) const ITERATIONS: u32 = 12;
+pub(in crate::method) const VOLUME_SWEEPS: u32 = 8;
 
 /// Solver iterations in one solve. Under compliance a tick is cut into substeps, which share them.
 pub(super) fn iterations(settings: &Settings) -> u32 {

@@ -1,6 +1,6 @@
 //! Linear blend skinning on tets, repaired by position-based dynamics: joints keep their volume, soft regions swing.
 
-mod materials;
+pub(super) mod materials;
 mod predict;
 
 use super::flesh::{self, Carried, Flesh, NodeTissue, Physics, Run};

@@ -6,8 +6,8 @@ use crate::method::{Model, Settings};
 use crate::solver::{Effort, StrainState, per_iteration};
 
 /// Solver iterations in a tick, and sweeps of volume alone after them, where the settings do not say.
-const ITERATIONS: u32 = 10;
-const VOLUME_SWEEPS: u32 = 2;
+pub(in crate::method) const ITERATIONS: u32 = 10;
+pub(in crate::method) const VOLUME_SWEEPS: u32 = 2;
 /// Stiffness per iteration from which on it pays to count finished layers as heavy; softer flesh converges worse so.
 const STIFF: f32 = 0.3;
 /// In how many of the iterations then.

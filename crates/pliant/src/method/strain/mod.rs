@@ -3,7 +3,7 @@
 
 mod damping;
 mod fibres;
-mod materials;
+pub(super) mod materials;
 mod pins;
 
 use super::flesh::{self, CHUNK, Carried, Flesh, NodeTissue, Physics, Run, apply, at, put};
