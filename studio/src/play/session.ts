@@ -96,9 +96,8 @@ export class Session {
     };
     const report = (share: number) => this.hooks.work('open', { label: 'Opening', share, cancel });
     let settings = how.settings ?? (how.same ? store.state.settings : forAnother(store.state.settings));
-    // Plain skinning is ready at once: a file's character moves by it while its flesh is prepared in another engine.
-    // Samples take longer to make than to prepare: one engine does both.
-    const first = 'sample' in source ? settings : write(settings, 'method', 'lbs');
+    // Plain skinning is ready at once: the character moves by it while its flesh is prepared in another engine.
+    const first = write(settings, 'method', 'lbs');
     try {
       report(0);
       const opened = await opening.engine.open(source, recording, first, (share) => report(0.6 * share));
@@ -204,7 +203,7 @@ export class Session {
     const seconds = Math.min(how.seconds ?? 0, clip === null ? 0 : clips[clip]!.seconds);
     await this.player.seek(clip, seconds);
     this.hooks.notes([...warnings, ...look.notes]);
-    if (settings !== side.settings) await this.a.want(settings);
+    if (methodOf(settings) !== 'lbs') await this.a.want(settings);
   }
 
   /** Takes a side that was tuned or made anew into the play. */
