@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { DATA, drop, farthest, positions, settled, state, Studio } from './helper.mjs';
 
 let studio;
 before(async () => (studio = await Studio.start()));
-afterEach(() => studio.tidy());
 after(() => studio.stop());
 
 /** Waits until what was dropped is either there or refused; gives the words of a refusal. */

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { downloaded, drop, farthest, positions, seek, seenVertex, settled, state, Studio } from './helper.mjs';
@@ -18,7 +18,6 @@ before(async () => {
   studio = await Studio.start();
   folder = await mkdtemp(join(tmpdir(), 'pliant-'));
 });
-afterEach(() => studio.tidy());
 after(() => studio.stop());
 
 test('settings with paint are saved, and loaded into a fresh page they give the same bits', async () => {
@@ -34,7 +33,7 @@ test('settings with paint are saved, and loaded into a fresh page they give the 
   assert.equal(file.name, 'cylinder.toml');
   const path = join(folder, file.name);
   await writeFile(path, file.bytes);
-  const other = await studio.open({ hash: '#sample=cylinder&clip=shake&method=lbs&t=0' });
+  const other = await studio.open({ beside: true, hash: '#sample=cylinder&clip=shake&method=lbs&t=0' });
   await drop(other, path);
   await other.waitForFunction(() => window.pliant.state().settings.paint !== undefined);
   await settled(other);
@@ -136,7 +135,7 @@ test('the address restores sample, clip, method and time', async () => {
   await settled(page);
   await page.waitForFunction(() => /method=lbs/.test(location.hash) && !/t=0\.4(&|$)/.test(location.hash));
   const shape = await positions(page);
-  const other = await studio.open({ hash: new URL(page.url()).hash });
+  const other = await studio.open({ beside: true, hash: new URL(page.url()).hash });
   assert.ok(farthest(shape, await positions(other)) < 1e-3, 'the same moment');
 });
 
