@@ -46,6 +46,7 @@ export class Session {
   eye: () => [number, number, number] = () => [0, 0, 1];
   private look: Look | null = null;
   private showing: Promise<void> = Promise.resolve();
+  private lastOpen: Promise<boolean> | null = null;
   private opening: { engine: Engine } | null = null;
   /** Reads settings and lists samples before there is a character. */
   private clerk: Promise<Engine> | null = null;
@@ -85,7 +86,13 @@ export class Session {
   }
 
   /** Opens a character and plays it; the last one stays until this one moves. False where it did not open. */
-  async open(source: Source, recording: Recording | null, how: Opening = {}): Promise<boolean> {
+  open(source: Source, recording: Recording | null, how: Opening = {}): Promise<boolean> {
+    const opened = this.openNow(source, recording, how);
+    this.lastOpen = opened;
+    return opened;
+  }
+
+  private async openNow(source: Source, recording: Recording | null, how: Opening): Promise<boolean> {
     this.opening?.engine.stop();
     const opening = { engine: await this.takeEngine() };
     this.opening = opening;
@@ -151,6 +158,7 @@ export class Session {
 
   /** When all that was asked for is shown. */
   async idle(): Promise<void> {
+    await this.lastOpen;
     await this.a.idle();
     await this.b.idle();
     await this.showing;
