@@ -186,10 +186,29 @@ impl Rig {
                 local,
                 world_from_rest: bind.and_then(inverse).unwrap_or(carried * local.to_affine()),
                 deforms: bind.is_some(),
-                tails: Vec::new(),
+                tails: tails(root, &locals, n, |child| joint_of_node[child].is_none()),
             });
         }
         let skeleton = Skeleton::new(joints).map_err(|e| Problem::new("nodes", e.to_string()))?;
         Ok(Self { skeleton, joint_nodes, joint_of_node, slots, skins })
     }
+}
+
+/// What exporters call the end of a bone that ends in no joint.
+const ENDS: [&str; 3] = ["_end", "_nub", "end site"];
+
+/// Where bones of a joint end in no joint: nodes below it that hold nothing and are called an end.
+fn tails(root: &Root<'_>, locals: &[Local], node: usize, is_free: impl Fn(usize) -> bool) -> Vec<DVec3> {
+    let is_end = |child: usize| {
+        let end = &root.nodes[child];
+        let name = end.name.as_deref().unwrap_or("").to_lowercase();
+        is_free(child)
+            && ENDS.iter().any(|ending| name.ends_with(ending))
+            && end.children.is_empty()
+            && end.mesh.is_none()
+            && end.camera.is_none()
+    };
+    let children = root.nodes[node].children.iter().map(|child| child.0);
+    let places = children.filter(|&child| is_end(child)).map(|child| locals[child].to_affine().translation);
+    places.filter(|place| place.is_finite() && place.length_squared() > 0.0).collect()
 }

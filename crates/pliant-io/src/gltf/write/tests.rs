@@ -1,9 +1,12 @@
 use super::write_character;
+use crate::files::NoFiles;
+use crate::gltf;
 use crate::testing::{Glb, sample};
 use crate::validator::assert_valid;
 use glam::{DAffine3, DMat4, DQuat, DVec3, Mat4, Vec3};
 use pliant::asset::*;
 use pliant::rig::Pose;
+use pliant::zoo;
 use serde_json::Value;
 
 fn index(value: &Value) -> usize {
@@ -250,4 +253,16 @@ fn matrices_go_in_column_by_column() {
     );
     let columns = super::columns(m).map(|x| x as f32);
     assert!(Mat4::from_cols_array(&columns).abs_diff_eq(Mat4::from(m.as_affine3a()), 1e-6));
+}
+
+#[test]
+fn bones_that_end_in_no_joint_come_back() {
+    let character = zoo::character("hand", Some(800)).unwrap();
+    let back = gltf::read(write_character(&character).unwrap(), &NoFiles).unwrap().character;
+    let (bones, read) = (character.skeleton().bones(), back.skeleton().bones());
+    assert!(bones.iter().any(|b| b.end_joint.is_none()));
+    assert_eq!(bones.len(), read.len());
+    for (a, b) in bones.iter().zip(&read) {
+        assert!(a.start.distance(b.start) + a.end.distance(b.end) < 1e-5 * character.diagonal());
+    }
 }
