@@ -79,6 +79,7 @@ export class App {
   async take(dropped: Dropped): Promise<void> {
     this.messages.clearErrors();
     store.set({ hint: false });
+    if (dropped.kind !== 'settings') store.set({ playing: true });
     if (dropped.kind === 'settings') return this.loadSettings(new TextDecoder().decode(dropped.file.bytes), dropped.file.name);
     if (dropped.kind === 'recording') return this.takeRecording({ file: dropped.file, map: dropped.map ?? undefined });
     const settings = dropped.settings ? await this.readSettings(new TextDecoder().decode(dropped.settings.bytes), dropped.settings.name) : undefined;
