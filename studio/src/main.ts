@@ -4,6 +4,7 @@ import type { Settings } from './engine/protocol';
 import { keepAddress, type LinkState, readLink } from './io/links';
 import { servedSource } from './io/served';
 import { type State, store } from './state/state';
+import { rememberedTheme } from './ui/topbar';
 
 /** What a first visitor sees. */
 const FIRST: LinkState = { sample: 'bunny', clip: 'run', method: 'position', preset: 'fat' };
@@ -28,7 +29,7 @@ declare global {
 
 async function start(): Promise<void> {
   const narrow = matchMedia('(max-width: 1000px)').matches;
-  store.set({ settings: settingsOf(FIRST), panelOpen: !narrow });
+  store.set({ settings: settingsOf(FIRST), theme: rememberedTheme(), panelOpen: !narrow });
   const app = new App(document.getElementById('app')!);
   // What three.js has to say about a file is for the user.
   setConsoleFunction((kind, message) => {

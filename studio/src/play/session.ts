@@ -206,6 +206,7 @@ export class Session {
     const clip = chooseClip(character, how.clip ?? recorded ?? 0);
     store.set({
       character, settings, clip, seconds: 0, split: null, tool: 'look', curve: null, bone: null, prepared: side.prepared,
+      preparedWith: side.settings,
       canUndo: false, canRedo: false,
     });
     this.hooks.character(character, look);
@@ -230,7 +231,7 @@ export class Session {
       await this.player.use(sides.filter((one): one is Side => one !== null));
       if (half === 1 && character) this.hooks.halves(2, character, this.look!);
       this.hooks.notes(side.prepared.warnings);
-      if (half === 0) store.set({ prepared: side.prepared });
+      if (half === 0) store.set({ prepared: side.prepared, preparedWith: side.settings });
       await this.readScale();
       await this.player.seek(store.state.clip, store.state.seconds);
     } else if (!store.state.playing) {
