@@ -38,7 +38,7 @@ export class Studio {
   static async start() {
     const studio = new Studio();
     const executablePath = BROWSERS.find((path) => path && existsSync(path));
-    if (!executablePath) throw new Error('no Chromium: apt-get install chromium, or set CHROMIUM');
+    if (!executablePath) throw new Error('no Chromium: apt-get install chromium, or set CHROME');
     if (!existsSync(join(DIST, 'index.html'))) throw new Error('no studio/dist: npm run build');
     studio.server = await serve();
     studio.url = `http://127.0.0.1:${studio.server.address().port}/`;
