@@ -6,7 +6,7 @@ import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
-const DIST = fileURLToPath(new URL('../dist', import.meta.url));
+const DIST = process.env.STUDIO_DIST ?? fileURLToPath(new URL('../dist', import.meta.url));
 const TYPES = {
   '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm', '.webp': 'image/webp',
 };
@@ -46,18 +46,17 @@ export class Studio {
     return studio;
   }
 
-  /** Ends all pages: those that are left play on and take the time of others. */
-  async tidy() {
-    for (const context of this.browser.contexts()) await context.close();
-  }
-
   async stop() {
     await this.browser.close();
     this.server.close();
   }
 
-  /** Opens the page and waits until its character moves by the method asked for. */
-  async open({ hash = '', width = 1280, height = 720, colorScheme = 'dark', wait = true } = {}) {
+  /**
+   * Opens the page and waits until its character moves by the method asked for. Pages before it are closed, since they
+   * would play on and take its time, unless it is to be `beside` them.
+   */
+  async open({ hash = '', width = 1280, height = 720, colorScheme = 'dark', wait = true, beside = false } = {}) {
+    if (!beside) for (const context of this.browser.contexts()) await context.close();
     const context = await this.browser.newContext({ viewport: { width, height }, colorScheme, acceptDownloads: true });
     const page = await context.newPage();
     page.setDefaultTimeout(120_000);

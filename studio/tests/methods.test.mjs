@@ -1,13 +1,12 @@
 // Methods: each can be had, numbers take effect, waiting can be cancelled, two are compared in step.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { farthest, moves, positions, seek, settled, state, Studio } from './helper.mjs';
 
 const METHODS = ['lbs', 'dqs', 'smooth', 'volume', 'position', 'strain', 'metaballs'];
 
 let studio;
 before(async () => (studio = await Studio.start()));
-afterEach(() => studio.tidy());
 after(() => studio.stop());
 
 test('keys 1 to 7 are the methods, and each moves the skin its own way', async () => {

@@ -1,11 +1,10 @@
 // Every character of the zoo opens from the gallery and moves.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { farthest, moves, positions, settled, state, Studio } from './helper.mjs';
 
 let studio;
 before(async () => (studio = await Studio.start()));
-afterEach(() => studio.tidy());
 after(() => studio.stop());
 
 test('each sample opens and moves', async (t) => {

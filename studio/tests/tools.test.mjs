@@ -1,11 +1,10 @@
 // Tools: paint, curves, muscles, pose and reading a vertex, by the pointer as a hand would.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { farthest, onScreen, positions, seek, seenVertex, settled, state, Studio } from './helper.mjs';
 
 let studio;
 before(async () => (studio = await Studio.start()));
-afterEach(() => studio.tidy());
 after(() => studio.stop());
 
 async function stroke(page, from, to) {

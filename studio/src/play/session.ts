@@ -46,6 +46,7 @@ export class Session {
   eye: () => [number, number, number] = () => [0, 0, 1];
   private look: Look | null = null;
   private showing: Promise<void> = Promise.resolve();
+  private lastOpen: Promise<boolean> | null = null;
   private opening: { engine: Engine } | null = null;
   /** Reads settings and lists samples before there is a character. */
   private clerk: Promise<Engine> | null = null;
@@ -85,7 +86,13 @@ export class Session {
   }
 
   /** Opens a character and plays it; the last one stays until this one moves. False where it did not open. */
-  async open(source: Source, recording: Recording | null, how: Opening = {}): Promise<boolean> {
+  open(source: Source, recording: Recording | null, how: Opening = {}): Promise<boolean> {
+    const opened = this.openNow(source, recording, how);
+    this.lastOpen = opened;
+    return opened;
+  }
+
+  private async openNow(source: Source, recording: Recording | null, how: Opening): Promise<boolean> {
     this.opening?.engine.stop();
     const opening = { engine: await this.takeEngine() };
     this.opening = opening;
@@ -96,9 +103,8 @@ export class Session {
     };
     const report = (share: number) => this.hooks.work('open', { label: 'Opening', share, cancel });
     let settings = how.settings ?? (how.same ? store.state.settings : forAnother(store.state.settings));
-    // Plain skinning is ready at once: a file's character moves by it while its flesh is prepared in another engine.
-    // Samples take longer to make than to prepare: one engine does both.
-    const first = 'sample' in source ? settings : write(settings, 'method', 'lbs');
+    // Plain skinning is ready at once: the character moves by it while its flesh is prepared in another engine.
+    const first = write(settings, 'method', 'lbs');
     try {
       report(0);
       const opened = await opening.engine.open(source, recording, first, (share) => report(0.6 * share));
@@ -152,6 +158,7 @@ export class Session {
 
   /** When all that was asked for is shown. */
   async idle(): Promise<void> {
+    await this.lastOpen;
     await this.a.idle();
     await this.b.idle();
     await this.showing;
@@ -204,7 +211,7 @@ export class Session {
     const seconds = Math.min(how.seconds ?? 0, clip === null ? 0 : clips[clip]!.seconds);
     await this.player.seek(clip, seconds);
     this.hooks.notes([...warnings, ...look.notes]);
-    if (settings !== side.settings) await this.a.want(settings);
+    if (methodOf(settings) !== 'lbs') await this.a.want(settings);
   }
 
   /** Takes a side that was tuned or made anew into the play. */

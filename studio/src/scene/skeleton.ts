@@ -9,6 +9,8 @@ const HOVER = new Color(0xffd479);
 const CHOSEN = new Color(0x36c7b4);
 /** How near to a bone the pointer counts as on it, in pixels. */
 const REACH_PIXELS = 12;
+/** How near to a joint it is the joint that is meant. */
+const DOT_PIXELS = 7;
 
 /** Bones and joints over the skin. */
 export class Skeleton {
@@ -96,8 +98,9 @@ export class Skeleton {
     const consider = (joint: number, distance: number) => {
       if (distance < nearest) [best, nearest] = [joint, distance];
     };
-    // Dots count a little more than bones: they are smaller.
-    for (const joint of this.shown) consider(joint, 0.8 * pointer.distanceTo(screen[joint]!));
+    for (const joint of this.shown) consider(joint, pointer.distanceTo(screen[joint]!));
+    // On a dot it is that joint, though its parent's bone ends there too.
+    if (nearest < DOT_PIXELS) return best;
     for (const { joint, child } of this.segments) consider(joint, distanceToSegment(pointer, screen[joint]!, screen[child]!));
     return best;
   }
