@@ -2,8 +2,7 @@ import { setConsoleFunction } from 'three';
 import { App } from './app';
 import type { Settings } from './engine/protocol';
 import { keepAddress, type LinkState, readLink } from './io/links';
-import { servedFiles } from './io/served';
-import { sourceOf } from './io/drop';
+import { servedSource } from './io/served';
 import { type State, store } from './state/state';
 
 /** What a first visitor sees. */
@@ -57,11 +56,10 @@ async function first(app: App): Promise<void> {
   try {
     const engine = await app.session.anyEngine();
     store.set({ samples: await engine.samples() });
-    const served = await servedFiles();
-    const main = served?.files.find(({ name }) => name === served.main);
-    if (served && main) {
+    const served = await servedSource();
+    if (served) {
       store.set({ hint: false });
-      await app.session.open(sourceOf(main, served.files), null);
+      await app.session.open(served, null);
       return;
     }
     await openLink(app);
