@@ -10,7 +10,7 @@ const DIST = process.env.STUDIO_DIST ?? fileURLToPath(new URL('../dist', import.
 const TYPES = {
   '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm', '.webp': 'image/webp',
 };
-const BROWSERS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const BROWSERS = [process.env.CHROME, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 // Pictures without a graphics card.
 const ARGS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'];
 
@@ -38,7 +38,7 @@ export class Studio {
   static async start() {
     const studio = new Studio();
     const executablePath = BROWSERS.find((path) => path && existsSync(path));
-    if (!executablePath) throw new Error('no Chromium: apt-get install chromium, or set CHROMIUM');
+    if (!executablePath) throw new Error('no Chromium: apt-get install chromium, or set CHROME');
     if (!existsSync(join(DIST, 'index.html'))) throw new Error('no studio/dist: npm run build');
     studio.server = await serve();
     studio.url = `http://127.0.0.1:${studio.server.address().port}/`;

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { downloaded, farthest, positions, seek, settled, state, Studio } from './helper.mjs';
 
-const COMMAND = process.env.PLIANT ?? fileURLToPath(new URL('../../target/release/pliant', import.meta.url));
+const COMMAND = process.env.PLIANT_BIN ?? fileURLToPath(new URL('../../target/release/pliant', import.meta.url));
 
 let studio;
 before(async () => (studio = await Studio.start()));

@@ -77,7 +77,11 @@ impl Site {
             return Response::problem(Status::FORBIDDEN, "the header x-pliant-token is missing or wrong");
         }
         let nothing = || Response::problem(Status::NOT_FOUND, "there is nothing by this name");
-        let Some(share) = &self.share else { return nothing() };
+        let Some(share) = &self.share else {
+            // Nothing to open is no error: browsers show those to whoever looks.
+            let empty = || Response::new("application/json", Keep::Never, b"{}".to_vec());
+            return if route == "open" { empty() } else { nothing() };
+        };
         let found = match route.strip_prefix("file/") {
             None if route == "open" => {
                 share.about().map(|about| Some(("application/json", about.to_string().into_bytes())))
