@@ -16,6 +16,7 @@ for (const { name } of await page.evaluate(() => window.pliant.state().samples))
       const { app } = window.pliant;
       await app.session.open({ sample }, null, { seconds, settings: { method: 'lbs' } });
       const { stage } = app;
+      stage.polish();
       stage.ground.group.visible = false;
       // Looks at the pose that is shown, as by the key F.
       app.frame();

@@ -1,5 +1,5 @@
 import type { NamedFile, Source } from '../engine/protocol';
-import { extensionOf, folderOf, tidyPath } from './paths';
+import { extensionOf, folderOf, stemOf, tidyPath } from './paths';
 
 const MOST_BYTES = 512 * 1024 * 1024;
 const MOST_FILES = 2000;
@@ -81,7 +81,14 @@ export function sourceOf(main: NamedFile, files: NamedFile[]): Exclude<Source, {
   const source = { main: main.name, files };
   if (extensionOf(main.name) !== 'obj') return source;
   const beside = files.filter((file) => folderOf(file.name) === folderOf(main.name));
-  const first = (extensions: string[]) =>
-    extensions.map((extension) => beside.find((file) => extensionOf(file.name) === extension)).find((file) => file)?.name;
-  return { ...source, skeleton: first(SKELETONS), weights: first(WEIGHTS) };
+  const having = (extensions: string[]) =>
+    extensions.flatMap((extension) => beside.filter((file) => extensionOf(file.name) === extension)).map((file) => file.name);
+  return { ...source, ...bestPair(having(SKELETONS), having(WEIGHTS)) };
+}
+
+/** Of several skeletons and weights, two whose names go together: `default.mhskel` and `default_weights.mhw`. */
+function bestPair(skeletons: string[], weights: string[]): { skeleton?: string; weights?: string } {
+  const pairs = skeletons.flatMap((skeleton) => weights.map((one) => ({ skeleton, weights: one })));
+  const together = pairs.filter((pair) => stemOf(pair.weights).includes(stemOf(pair.skeleton)));
+  return together[0] ?? pairs[0] ?? { skeleton: skeletons[0], weights: weights[0] };
 }

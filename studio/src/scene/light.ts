@@ -31,15 +31,21 @@ export function studioEnvironment(renderer: WebGLRenderer): Texture {
 /** A key light that casts soft shadows, and light from the sky. */
 export class Lights {
   readonly group = new Group();
+  private readonly sky = new HemisphereLight(0xf2f6ff, 0x8a8580);
   private readonly key = new DirectionalLight(0xfff4e8, 1.9);
 
   constructor() {
-    const sky = new HemisphereLight(0xf2f6ff, 0x8a8580, 0.35);
+    this.reflections(false);
     this.key.castShadow = true;
     this.key.shadow.mapSize.set(1024, 1024);
     this.key.shadow.radius = 5;
     this.key.shadow.intensity = 0.75;
-    this.group.add(sky, this.key, this.key.target);
+    this.group.add(this.sky, this.key, this.key.target);
+  }
+
+  /** Light from all around, which is the sky's where there are no reflections. */
+  reflections(on: boolean): void {
+    this.sky.intensity = on ? 0.35 : 2.4;
   }
 
   shadows(on: boolean): void {

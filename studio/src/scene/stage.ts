@@ -28,6 +28,14 @@ const WATCHED = 10;
 /** How far a character may walk before the camera follows, in its radii. */
 const LEASH = 0.35;
 
+/** Whether the processor draws: then reflections take seconds to prepare, and each pixel counts. */
+function isSoftware(renderer: WebGLRenderer): boolean {
+  const gl = renderer.getContext();
+  const info = gl.getExtension('WEBGL_debug_renderer_info');
+  const name = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
+
 /** The view: renderer, camera, light, ground, and one figure or two side by side. */
 export class Stage {
   readonly scene = new Scene();
@@ -55,6 +63,8 @@ export class Stage {
     this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: 'high-performance' });
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.shadowMap.enabled = true;
+    // To ask whether shaders are good is to wait for them.
+    this.renderer.debug.checkShaderErrors = false;
     this.scene.environmentIntensity = 0.75;
     this.scene.add(this.ground.group, this.lights.group);
     this.controls = new OrbitControls(this.camera, canvas);
@@ -65,11 +75,16 @@ export class Stage {
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement!);
     this.resize();
     requestAnimationFrame(this.tick);
+    if (isSoftware(this.renderer)) this.setQuality(1);
     // The page is there before its reflections.
-    setTimeout(() => {
-      this.scene.environment = studioEnvironment(this.renderer);
-      this.redraw();
-    });
+    else setTimeout(() => this.polish());
+  }
+
+  /** Draws as well as it can. Without a graphics card it takes seconds to make ready. */
+  polish(): void {
+    this.scene.environment ??= studioEnvironment(this.renderer);
+    this.lights.reflections(true);
+    this.setQuality(0);
   }
 
   redraw(): void {
