@@ -1,5 +1,5 @@
 import {
-  BufferAttribute, BufferGeometry, DoubleSide, DynamicDrawUsage, Group, type Material, Mesh, MeshBasicMaterial,
+  BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Group, type Material, Mesh, MeshBasicMaterial,
   MeshLambertMaterial, MeshStandardMaterial, Sphere, Vector3,
 } from 'three';
 import type { Opened } from '../engine/protocol';
@@ -25,7 +25,8 @@ export class Skin {
   private readonly parts: PartMesh[];
   /** Linear, three numbers a vertex. */
   private readonly colours: Float32Array;
-  private readonly coloured = new MeshLambertMaterial({ vertexColors: true, side: DoubleSide, toneMapped: false });
+  /** Dimmed, so that the lights together do not wash the colours out. */
+  private readonly coloured = new MeshLambertMaterial({ color: new Color().setScalar(0.7), vertexColors: true, side: DoubleSide, toneMapped: false });
   private readonly ghost = new MeshStandardMaterial({
     color: 0x9fb4c0, transparent: true, opacity: 0.16, depthWrite: false, roughness: 0.6,
   });
