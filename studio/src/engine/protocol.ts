@@ -192,7 +192,10 @@ export interface Milliseconds {
   overlap: number;
 }
 
-/** How to read a heat map: values at and below `low` are the strongest blue, `neutral` is white, `high` the strongest red. */
+/**
+ * How to read a heat map: values at and below `low` are the strongest blue, `neutral` is white, `high` the strongest red.
+ * With the unit `%` values are shares, to be shown times 100.
+ */
 export interface HeatScale {
   title: string;
   unit: string;

@@ -12,7 +12,10 @@ export class Legend {
   show(scale: HeatScale | null): void {
     this.element.hidden = scale === null;
     if (!scale) return;
-    const { low, neutral, high, unit } = scale;
+    const { unit } = scale;
+    // Shares are read as percent.
+    const times = unit === '%' ? 100 : 1;
+    const [low, neutral, high] = [times * scale.low, times * scale.neutral, times * scale.high];
     this.title.textContent = scale.title;
     this.bar.style.background = heatGradient(scale);
     const values = low < neutral ? [low, neutral, high] : [neutral, high];
