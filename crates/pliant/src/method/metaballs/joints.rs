@@ -264,7 +264,8 @@ fn above(character: &Character) -> Vec<Vec<u16>> {
     let (joints, slots) = (character.skeleton().joints(), character.slots());
     let of_slot = |slot: &Slot| {
         let line = std::iter::successors(Some(slot.joint), |&j| joints[j as usize].parent);
-        let all = line.flat_map(|joint| (0..slots.len() as u16).filter(move |&s| slots[s as usize].joint == joint));
+        let all =
+            line.flat_map(|joint| (0..slots.len() as u16).filter(move |&s| slots[s as usize].joint == joint));
         all.collect()
     };
     slots.iter().map(of_slot).collect()

@@ -181,7 +181,8 @@ impl Instance for Moving<'_> {
         // Where what was parted lies is known only now.
         let parted = self.overlap.as_ref();
         parallel::within(|| {
-            let moved = parted.zip(overlap.as_ref()).into_iter().flat_map(|(state, o)| o.moved_vertices(state));
+            let moved =
+                parted.zip(overlap.as_ref()).into_iter().flat_map(|(state, o)| o.moved_vertices(state));
             skin.show(moved, &mut self.skin, positions, normals);
         });
         finished(Stage::Filter);

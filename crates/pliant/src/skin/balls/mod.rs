@@ -164,7 +164,8 @@ impl BallSkin {
         places.extend([Vec3::ZERO; 2]);
         let normals = Normals::new(&places, &faces, &place_of_normal, &rest_normals, path);
         rest_normals.truncate(bent.len());
-        let is_inside = |v: u32| is_own(&v) && rings[place_of(v) as usize].iter().all(|&n| (n as usize) < own);
+        let is_inside =
+            |v: u32| is_own(&v) && rings[place_of(v) as usize].iter().all(|&n| (n as usize) < own);
         Ok(Self {
             skinner,
             offsets,
