@@ -1,11 +1,12 @@
 import { Vector3 } from 'three';
-import type { NamedFile, Recording, Settings } from './engine/protocol';
+import type { NamedFile, Recording, Settings, Source } from './engine/protocol';
 import { droppedFiles, type Dropped, pickedFiles, sortOut, sourceOf } from './io/drop';
 import { fileNameOf } from './io/paths';
 import { bakeCommand, characterStem, download, downloadAll } from './io/save';
 import { linkHash } from './io/links';
-import { Session } from './play/session';
+import { type Opening, Session } from './play/session';
 import { Figure } from './scene/figure';
+import { disposeLook, type Look } from './scene/look';
 import { Stage } from './scene/stage';
 import { type Method, methodOf, METHODS, store } from './state/state';
 import { PAINTS } from './tools/paint';
@@ -24,7 +25,7 @@ import { listenToKeys } from './ui/shortcuts';
 import { showTab } from './ui/showtab';
 import { timeline } from './ui/timeline';
 import { toolTab } from './ui/tooltab';
-import { isDark, type TopActions, topbar } from './ui/topbar';
+import { isDark, rememberTheme, type TopActions, topbar } from './ui/topbar';
 import { VertexCard } from './ui/vertexcard';
 
 /** Milliseconds between readings of a vertex's numbers. */
@@ -40,6 +41,11 @@ export class App {
   private readonly legend = new Legend();
   private readonly card = new VertexCard(() => this.tools.look.forget());
   private readonly halves = el('div', { class: 'halves', hidden: true });
+  /** What else could be done where opening fails. */
+  private offer: { label: string; run: () => void } | null = null;
+  private look: Look | null = null;
+  /** What was said of this character: once is enough. */
+  private readonly said = new Set<string>();
   private nextReading = 0;
   private lastEye = new Vector3();
 
@@ -79,11 +85,17 @@ export class App {
   async take(dropped: Dropped): Promise<void> {
     this.messages.clearErrors();
     store.set({ hint: false });
+    if (dropped.kind !== 'settings') store.set({ playing: true });
     if (dropped.kind === 'settings') return this.loadSettings(new TextDecoder().decode(dropped.file.bytes), dropped.file.name);
-    if (dropped.kind === 'recording') return this.takeRecording({ file: dropped.file, map: dropped.map ?? undefined });
+    if (dropped.kind === 'recording') {
+      const { character } = store.state;
+      if (!character) return;
+      return this.openWith(character.source, { file: dropped.file, map: dropped.map ?? undefined }, { same: true });
+    }
     const settings = dropped.settings ? await this.readSettings(new TextDecoder().decode(dropped.settings.bytes), dropped.settings.name) : undefined;
     if (settings === null) return;
-    await this.session.open(dropped.source, null, { settings: settings && { ...settings, method: settings.method ?? methodOf(store.state.settings) } });
+    const recording = dropped.recording && { file: dropped.recording };
+    await this.openWith(dropped.source, recording, { settings: settings && { ...settings, method: settings.method ?? methodOf(store.state.settings) } });
   }
 
   private makeSession(): Session {
@@ -91,10 +103,14 @@ export class App {
       work: (key, work) => this.messages.work(key, work),
       error: (error, during) => this.explain(error, during),
       notes: (notes) => {
-        for (const note of notes) this.messages.note(note);
+        for (const note of notes.filter((text) => !this.said.has(text))) this.messages.note(note);
+        for (const note of notes) this.said.add(note);
       },
       character: (character, look) => {
         this.setFigures([new Figure(character.opened, look)]);
+        if (this.look && this.look !== look) disposeLook(this.look);
+        this.look = look;
+        this.said.clear();
         this.charts.clear();
         this.frame();
       },
@@ -138,6 +154,7 @@ export class App {
 
   private watch(): void {
     store.watch(['theme'], ({ theme }) => {
+      rememberTheme(theme);
       document.documentElement.dataset.theme = isDark(theme) ? 'dark' : 'light';
       this.stage.theme(isDark(theme));
       this.restyle();
@@ -210,17 +227,17 @@ export class App {
     const titles: Record<string, string> = {
       open: 'This file cannot be opened', prepare: 'This method cannot be prepared', play: 'It stopped moving', bake: 'It could not be baked',
     };
-    this.messages.error(titles[during] ?? `Could not ${during}`, error.message);
+    this.messages.error(titles[during] ?? `Could not ${during}`, error.message, during === 'open' ? (this.offer ?? undefined) : undefined);
   }
 
-  private async takeRecording(recording: Recording): Promise<void> {
-    const { character } = store.state;
-    if (!character) return;
-    const opened = await this.session.open(character.source, recording, { same: true });
+  /** Opens a character, with a recording where there is one: shows how that came onto it, or offers it alone. */
+  private async openWith(source: Source, recording: Recording | null, how: Opening): Promise<void> {
+    const alone = () => void this.session.open(sourceOf(recording!.file, [recording!.file]), null);
+    this.offer = recording && { label: 'Open the recording as a stick figure', run: alone };
+    const opened = await this.session.open(source, recording, how);
+    this.offer = null;
     const mapping = store.state.character?.opened.about.mapping;
-    if (opened && mapping) {
-      showMapping(fileNameOf(recording.file.name), mapping, () => void this.session.open(sourceOf(recording.file, [recording.file]), null));
-    }
+    if (opened && recording && mapping) showMapping(fileNameOf(recording.file.name), mapping, alone);
   }
 
   /** The settings in a text, or null where it has none, which is said. */

@@ -4,6 +4,7 @@ import type { Settings } from './engine/protocol';
 import { keepAddress, type LinkState, readLink } from './io/links';
 import { servedSource } from './io/served';
 import { type State, store } from './state/state';
+import { rememberedTheme } from './ui/topbar';
 
 /** What a first visitor sees. */
 const FIRST: LinkState = { sample: 'bunny', clip: 'run', method: 'position', preset: 'fat' };
@@ -28,7 +29,7 @@ declare global {
 
 async function start(): Promise<void> {
   const narrow = matchMedia('(max-width: 1000px)').matches;
-  store.set({ settings: settingsOf(FIRST), panelOpen: !narrow });
+  store.set({ settings: settingsOf(FIRST), theme: rememberedTheme(), panelOpen: !narrow });
   const app = new App(document.getElementById('app')!);
   // What three.js has to say about a file is for the user.
   setConsoleFunction((kind, message) => {
@@ -57,12 +58,8 @@ async function first(app: App): Promise<void> {
     const engine = await app.session.anyEngine();
     store.set({ samples: await engine.samples() });
     const served = await servedSource();
-    if (served) {
-      store.set({ hint: false });
-      await app.session.open(served, null);
-      return;
-    }
-    await openLink(app);
+    if (served) store.set({ hint: false });
+    if (!served || !(await app.session.open(served, null))) await openLink(app);
   } catch (error) {
     app.messages.error('The studio could not start', (error as Error).message);
   }

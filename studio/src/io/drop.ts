@@ -9,7 +9,7 @@ const WEIGHTS = ['dmat', 'mhw', 'json'];
 
 /** What a drop or a choice of files is about. */
 export type Dropped =
-  | { kind: 'character'; source: Exclude<Source, { sample: string }>; settings: NamedFile | null }
+  | { kind: 'character'; source: Exclude<Source, { sample: string }>; recording: NamedFile | null; settings: NamedFile | null }
   | { kind: 'recording'; file: NamedFile; map: NamedFile | null }
   | { kind: 'settings'; file: NamedFile };
 
@@ -60,11 +60,13 @@ async function readFiles(files: { file: File; name: string }[]): Promise<NamedFi
 export function sortOut(files: NamedFile[], characterOpen: boolean): Dropped {
   const having = (...extensions: string[]) => files.filter((file) => extensions.includes(extensionOf(file.name)));
   const settings = having('toml')[0] ?? null;
-  const main = having('glb', 'gltf', 'vrm')[0] ?? having('obj')[0];
-  if (main) return { kind: 'character', source: sourceOf(main, files), settings };
   const recording = having('bvh')[0];
+  const rigged = having('glb', 'gltf', 'vrm')[0];
+  if (rigged) return { kind: 'character', source: sourceOf(rigged, files), recording: recording ?? null, settings };
+  const mesh = having('obj')[0];
+  if (mesh) return { kind: 'character', source: sourceOf(mesh, files), recording: null, settings };
   if (recording && characterOpen) return { kind: 'recording', file: recording, map: settings };
-  if (recording) return { kind: 'character', source: sourceOf(recording, files), settings };
+  if (recording) return { kind: 'character', source: sourceOf(recording, files), recording: null, settings };
   if (settings) return { kind: 'settings', file: settings };
   const names = files.slice(0, 3).map((file) => file.name).join(', ');
   throw new DropError(

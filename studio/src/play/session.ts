@@ -46,6 +46,8 @@ export class Session {
   eye: () => [number, number, number] = () => [0, 0, 1];
   private look: Look | null = null;
   private showing: Promise<void> = Promise.resolve();
+  /** The method that the user chose last: one character that cannot have it does not take it from the next. */
+  private preferred = methodOf(store.state.settings);
   private lastOpen: Promise<boolean> | null = null;
   private opening: { engine: Engine } | null = null;
   /** Reads settings and lists samples before there is a character. */
@@ -102,7 +104,8 @@ export class Session {
       opening.engine.stop();
     };
     const report = (share: number) => this.hooks.work('open', { label: 'Opening', share, cancel });
-    let settings = how.settings ?? (how.same ? store.state.settings : forAnother(store.state.settings));
+    let settings = how.settings ?? (how.same ? store.state.settings : write(forAnother(store.state.settings), 'method', this.preferred));
+    this.preferred = methodOf(settings);
     // Plain skinning is ready at once: the character moves by it while its flesh is prepared in another engine.
     const first = write(settings, 'method', 'lbs');
     try {
@@ -134,6 +137,7 @@ export class Session {
   change(settings: Settings, tag = ''): void {
     const before = store.state.settings;
     this.history.push(before, tag);
+    this.preferred = methodOf(settings);
     this.take(settings, methodOf(before) === methodOf(settings) ? QUIET : 0);
   }
 
@@ -202,6 +206,7 @@ export class Session {
     const clip = chooseClip(character, how.clip ?? recorded ?? 0);
     store.set({
       character, settings, clip, seconds: 0, split: null, tool: 'look', curve: null, bone: null, prepared: side.prepared,
+      preparedWith: side.settings,
       canUndo: false, canRedo: false,
     });
     this.hooks.character(character, look);
@@ -226,7 +231,7 @@ export class Session {
       await this.player.use(sides.filter((one): one is Side => one !== null));
       if (half === 1 && character) this.hooks.halves(2, character, this.look!);
       this.hooks.notes(side.prepared.warnings);
-      if (half === 0) store.set({ prepared: side.prepared });
+      if (half === 0) store.set({ prepared: side.prepared, preparedWith: side.settings });
       await this.readScale();
       await this.player.seek(store.state.clip, store.state.seconds);
     } else if (!store.state.playing) {
@@ -274,6 +279,7 @@ export class Session {
     if (error) this.hooks.error(error, 'prepare');
     // What plays is what is set.
     if (this.a.side) store.set({ settings: this.a.side.settings });
+    if (!error) this.preferred = methodOf(store.state.settings);
   }
 
   private broke(error: Error): void {

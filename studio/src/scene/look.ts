@@ -1,6 +1,6 @@
 import {
   BufferAttribute, BufferGeometry, type InterleavedBufferAttribute, LoadingManager, type Material, Mesh,
-  MeshStandardMaterial, type Object3D,
+  MeshStandardMaterial, type Object3D, Texture,
 } from 'three';
 import { type GLTF, GLTFLoader, type GLTFParser } from 'three/addons/loaders/GLTFLoader.js';
 import { MeshoptDecoder } from 'three/addons/libs/meshopt_decoder.module.js';
@@ -85,6 +85,20 @@ export async function loadLook(main: NamedFile, files: NamedFile[], parts: Part[
     return plainLook(parts, [`Materials of ${main.name} could not be read (${(error as Error).message}): shown as clay`]);
   } finally {
     for (const url of urls) URL.revokeObjectURL(url);
+  }
+}
+
+/** Frees what a look holds on the graphics card. */
+export function disposeLook(look: Look): void {
+  const materials = new Set(look.parts.map((part) => part.material));
+  look.props?.traverse((object) => {
+    if (!(object instanceof Mesh)) return;
+    object.geometry.dispose();
+    for (const material of [object.material].flat()) materials.add(material);
+  });
+  for (const material of materials) {
+    for (const value of Object.values(material)) if (value instanceof Texture) value.dispose();
+    material.dispose();
   }
 }
 

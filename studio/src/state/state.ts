@@ -40,6 +40,8 @@ export interface State {
   /** What the user has set: the settings file. */
   settings: Settings;
   prepared: Prepared | null;
+  /** The settings that it was prepared with; some may have been tuned since. */
+  preparedWith: Settings;
   canUndo: boolean;
   canRedo: boolean;
   clip: number | null;
@@ -75,6 +77,7 @@ export const store = new Store<State>({
   character: null,
   settings: {},
   prepared: null,
+  preparedWith: {},
   canUndo: false,
   canRedo: false,
   clip: null,

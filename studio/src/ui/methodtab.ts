@@ -23,7 +23,7 @@ export function methodTab(session: Session): HTMLElement {
 
   let shown: Method | null = null;
   let fields: { spec: FieldSpec; field: Field<never> }[] = [];
-  store.watch(['settings', 'prepared'], ({ settings, prepared }) => {
+  store.watch(['settings', 'prepared'], ({ settings, prepared, preparedWith }) => {
     const method = methodOf(settings);
     cards.forEach((card) => card.setAttribute('aria-checked', String(card.dataset.method === method)));
     about.textContent = METHOD_SPECS[method].about;
@@ -33,7 +33,11 @@ export function methodTab(session: Session): HTMLElement {
       numbers.replaceChildren(...presetsOf(session, method), ...fields.map(({ field }) => field.element));
     }
     const filled = prepared?.settings ?? {};
-    for (const { spec, field } of fields) field.set((spec.get(settings) ?? spec.get(filled) ?? spec.otherwise) as never);
+    for (const { spec, field } of fields) {
+      // What was set when it was prepared is no default.
+      const usual = (spec.get(preparedWith) ?? undefined) === undefined ? spec.get(filled) : undefined;
+      field.set((spec.get(settings) ?? usual ?? spec.otherwise) as never);
+    }
     figures.textContent = prepared ? inWords(prepared) : '';
   });
   return el('div', { class: 'tab' }, section('Method', picker, about), numbers, figures);

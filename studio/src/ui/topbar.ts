@@ -79,6 +79,26 @@ export function isDark(theme: Theme): boolean {
   return theme === 'auto' ? !matchMedia('(prefers-color-scheme: light)').matches : theme === 'dark';
 }
 
+const THEME_KEY = 'pliant-theme';
+
+/** The theme that was chosen on the last visit. Browsers may forbid to keep anything. */
+export function rememberedTheme(): Theme {
+  try {
+    const theme = localStorage.getItem(THEME_KEY);
+    return theme === 'light' || theme === 'dark' ? theme : 'auto';
+  } catch {
+    return 'auto';
+  }
+}
+
+export function rememberTheme(theme: Theme): void {
+  try {
+    if (theme !== 'auto') localStorage.setItem(THEME_KEY, theme);
+  } catch {
+    // Then it is chosen anew next time.
+  }
+}
+
 function otherTheme(): Theme {
   return isDark(store.state.theme) ? 'light' : 'dark';
 }
