@@ -6,8 +6,8 @@
 
 use super::super::pack::{BATCH, Offsets, Row};
 use super::super::{DIRECTION_FLOOR, NO_STIFFNESS};
-use super::{LIMIT, VOLUME};
 use super::pack::{Columns, Seven};
+use super::{LIMIT, VOLUME};
 use crate::body::Node;
 use crate::simd::vectors::{add, cross, dot, scale, sub};
 use crate::simd::{Lanes, gather_rows, scatter_rows};
