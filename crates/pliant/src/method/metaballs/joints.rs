@@ -6,7 +6,7 @@
 
 use super::MetaballsSettings;
 use super::rig::Bound;
-use crate::asset::{Character, Skeleton};
+use crate::asset::{Character, Skeleton, Slot};
 use crate::body::{Body, OnSkin};
 use crate::method::check::SettingsError;
 use crate::method::flesh::hang;
@@ -125,6 +125,8 @@ pub(super) struct JointBalls {
     by_slots: BTreeMap<[u16; 2], usize>,
     /// Pairs of each slot.
     of_slot: Vec<Vec<usize>>,
+    /// Slots that each hangs on, itself too.
+    above: Vec<Vec<u16>>,
 }
 
 impl JointBalls {
@@ -160,6 +162,7 @@ impl JointBalls {
             pairs: Vec::new(),
             by_slots: BTreeMap::new(),
             of_slot: vec![Vec::new(); character.slots().len()],
+            above: above(character),
         };
         for (slots, skin) in ranked {
             let at = |vertex: u32| positions[vertex as usize].as_dvec3();
@@ -211,19 +214,27 @@ impl JointBalls {
         Ok(reach_of)
     }
 
+    /// Whether one of two bones hangs on the other.
+    fn is_line(&self, a: u16, b: u16) -> bool {
+        self.above[a as usize].contains(&b) || self.above[b as usize].contains(&a)
+    }
+
     /// The rungs that a vertex is on, as pairs, heights from the first bone to the second, and weights; they sum to how
     /// much of it follows joints' balls at all.
     pub(super) fn of(&self, at: DVec3, own: &[(u16, f32)]) -> Vec<(usize, f64, f64)> {
         let mut found = Vec::new();
         let near = |pair: usize| self.pairs[pair].weight(self.pairs[pair].pivot.distance(at));
         let own = &own[..own.len().min(BONES)];
+        // Of three bones in a row the outer two turn alike or not; pairs that say different things, averaged, draw the skin in:
+        // the one that shares most of it leads. Where bones go side by side that would fold the skin between them.
+        let in_line = own.iter().all(|a| own.iter().all(|b| self.is_line(a.0, b.0)));
         let (mut sum, mut whole) = (0.0, 0.0);
         for (k, &(a, weight_a)) in own.iter().enumerate() {
             for &(b, weight_b) in &own[k + 1..] {
                 let slots = [a.min(b), a.max(b)];
                 let [low, high] =
                     if a < b { [weight_a, weight_b] } else { [weight_b, weight_a] }.map(f64::from);
-                let say = low * high;
+                let say = if in_line { (low * high).powi(2) } else { low * high };
                 whole += say;
                 if let Some(&pair) = self.by_slots.get(&slots) {
                     sum += say;
@@ -246,6 +257,18 @@ impl JointBalls {
         found.retain(|f| f.2 > 0.0);
         found
     }
+}
+
+/// The slots of each slot's joint and of those that it hangs on.
+fn above(character: &Character) -> Vec<Vec<u16>> {
+    let (joints, slots) = (character.skeleton().joints(), character.slots());
+    let of_slot = |slot: &Slot| {
+        let line = std::iter::successors(Some(slot.joint), |&j| joints[j as usize].parent);
+        let all =
+            line.flat_map(|joint| (0..slots.len() as u16).filter(move |&s| slots[s as usize].joint == joint));
+        all.collect()
+    };
+    slots.iter().map(of_slot).collect()
 }
 
 /// The joint at which two joints' flesh meets: of those on the way from one to the other, save the topmost, the nearest to a

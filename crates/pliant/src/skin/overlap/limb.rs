@@ -589,15 +589,17 @@ impl Limbs {
                     break;
                 }
                 let lacks = distance / flesh.radius - ratio;
-                let away = (posed.place * way).normalize_or_zero();
-                let slope = away / radius - off / (distance * flesh.radius);
-                let square = slope.length_squared();
-                if !(lacks > 0.0 && square > 0.0) {
+                if lacks <= 0.0 {
                     break;
                 }
+                // Towards its own bone: sideways, out of the other's way, skin would fold. Where that leads to the other's bone
+                // as well, no farther than its own flesh is in excess.
+                let inwards = -off / distance;
+                let away = (posed.place * way).normalize_or_zero();
+                let per_length = away.dot(inwards).max(0.0) / radius + flesh.radius.recip();
                 // Nothing where the other's flesh begins, nor on its bone, from where every way out is as far.
                 let share = smooth((1.0 - ratio) / EDGE) * smooth(ratio / CORE);
-                moved += slope * (share * (lacks + GAP * smooth(lacks / GAP)) / square);
+                moved += inwards * (share * (lacks + GAP * smooth(lacks / GAP)) / per_length);
             }
             if moved != Vec3::ZERO {
                 let moved = moved * other.fade(mesh, flesh);

@@ -6,8 +6,8 @@
 
 use super::super::pack::{BATCH, Offsets, Row};
 use super::super::{DIRECTION_FLOOR, NO_STIFFNESS};
-use super::LIMIT;
 use super::pack::{Columns, Seven};
+use super::{LIMIT, VOLUME};
 use crate::body::Node;
 use crate::simd::vectors::{add, cross, dot, scale, sub};
 use crate::simd::{Lanes, gather_rows, scatter_rows};
@@ -96,6 +96,7 @@ unsafe fn batches<V: Lanes, const COMPLIANT: bool, const CONSOLIDATING: bool, co
                 }
                 let (p0, p1, p2, p3) = (xyz(n0), xyz(n1), xyz(n2), xyz(n3));
                 let mut tet = Tet::new([p0, p1, p2, p3], [w0, w1, w2, w3], columns);
+                tet.volume(material);
                 if !VOLUME {
                     tet.stretch::<0, COMPLIANT>(material);
                     tet.stretch::<1, COMPLIANT>(material);
@@ -104,7 +105,6 @@ unsafe fn batches<V: Lanes, const COMPLIANT: bool, const CONSOLIDATING: bool, co
                     tet.shear::<0, 2, 4, COMPLIANT>(material);
                     tet.shear::<1, 2, 5, COMPLIANT>(material);
                 }
-                tet.volume(material);
                 let (u1, u2, u3) = (tet.moves(columns, 0), tet.moves(columns, 1), tet.moves(columns, 2));
                 put(sub(p0, scale(add(add(u1, u2), u3), w0)), n0[3], nodes, offsets);
                 put(add(p1, scale(u1, w1)), n1[3], nodes, offsets.add(BATCH));
@@ -233,7 +233,7 @@ impl<V: Lanes> Tet<V> {
             let length = square.sqrt().max(floor);
             let short = V::splat(1.0).sub(length);
             let step = material.step(I, short, Some(length), self.m[I][I].add(self.least));
-            self.pull[I] = scale(f, step);
+            self.pull[I] = add(self.pull[I], scale(f, step));
             self.f[0] = add(self.f[0], scale(f, step.mul(self.m[I][0])));
             self.f[1] = add(self.f[1], scale(f, step.mul(self.m[I][1])));
             self.f[2] = add(self.f[2], scale(f, step.mul(self.m[I][2])));
@@ -265,7 +265,7 @@ impl<V: Lanes> Tet<V> {
         }
     }
 
-    /// `C = det F - 1`
+    /// `C = det F - 1`, the first that a tet meets.
     #[inline(always)]
     unsafe fn volume<const COMPLIANT: bool>(&mut self, material: Material<COMPLIANT>) {
         // SAFETY: the caller's promise, passed on.
@@ -279,10 +279,19 @@ impl<V: Lanes> Tet<V> {
             let mixed = mixed.add(self.m[1][2].mul(dot(g1, g2)));
             let over = own.add(mixed.add(mixed)).add(self.least);
             let over = short.mul(short).mul(self.least.mul(V::splat(LIMIT))).max(over);
-            let step = material.step(6, short, None, over);
-            self.pull[0] = add(self.pull[0], scale(g0, step));
-            self.pull[1] = add(self.pull[1], scale(g1, step));
-            self.pull[2] = add(self.pull[2], scale(g2, step));
+            let step = material.step(VOLUME, short, None, over);
+            self.pull = [scale(g0, step), scale(g1, step), scale(g2, step)];
+            self.f = [add(a, self.pulled::<0>()), add(b, self.pulled::<1>()), add(c, self.pulled::<2>())];
+        }
+    }
+
+    /// What the pull so far adds to a column: `sum_i M_ia L_i`.
+    #[inline(always)]
+    unsafe fn pulled<const A: usize>(&self) -> [V; 3] {
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            let [x, y, z] = self.pull;
+            add(add(scale(x, self.m[0][A]), scale(y, self.m[1][A])), scale(z, self.m[2][A]))
         }
     }
 

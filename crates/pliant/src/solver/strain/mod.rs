@@ -10,6 +10,9 @@
 //! `M_ij = sum_k w_k c_i[k] c_j[k] + w_0 s_i s_j`, `s_i = sum_k c_i[k]`. So the seven constraints of a tet are met one after
 //! another, each seeing what those before did, while its nodes are fetched and given back once.
 //!
+//! Volume is met first. A tet that is inside out is turned by it alone; stretches and shears hold for the mirror image
+//! as well, and where they come first they settle the tet there.
+//!
 //! A tet with one free node may have next to no gradient, and one that has collapsed none at all. Denominators therefore
 //! have a share of `w/l^2` added, with the mean inverse mass and the mean rest edge ([`REGULAR`]), and that of volume is
 //! at least `C^2 w/l^2` ([`LIMIT`]), which fades out where a tet nears its rest.
@@ -61,6 +64,9 @@ const SHEARS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
 
 /// Constraints of a tet.
 const SEVEN: usize = 7;
+
+/// Which of them is volume.
+const VOLUME: usize = 6;
 
 /// In which order tets are solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

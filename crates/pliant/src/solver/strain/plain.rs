@@ -6,7 +6,7 @@ use super::super::pack::BATCH;
 use super::super::{DIRECTION_FLOOR, NO_STIFFNESS};
 use super::kernel::{Kind, Task};
 use super::pack::Columns;
-use super::{LIMIT, SHEARS};
+use super::{LIMIT, SHEARS, VOLUME};
 use crate::body::Node;
 use crate::simd::vectors::plain::dot;
 use glam::Vec3;
@@ -87,7 +87,7 @@ impl Tet {
         let f = self.f[i];
         let length = max(square.sqrt(), DIRECTION_FLOOR);
         let step = material.step(i, 1.0 - length, length, self.m[i][i] + self.least);
-        self.pull[i] = f * step;
+        self.pull[i] += f * step;
         for j in 0..3 {
             self.f[j] += f * (step * self.m[i][j]);
         }
@@ -108,7 +108,7 @@ impl Tet {
         }
     }
 
-    /// `C = det F - 1`
+    /// `C = det F - 1`, the first that a tet meets.
     fn volume(&mut self, material: &mut Material<'_>) {
         let [a, b, c] = self.f;
         let g = [b.cross(c), c.cross(a), a.cross(b)];
@@ -119,9 +119,11 @@ impl Tet {
             self.m[0][1] * dot(g[0], g[1]) + self.m[0][2] * dot(g[0], g[2]) + self.m[1][2] * dot(g[1], g[2]);
         let over = own + (mixed + mixed) + self.least;
         let over = max(short * short * (self.least * LIMIT), over);
-        let step = material.step(6, short, 1.0, over);
-        for i in 0..3 {
-            self.pull[i] += g[i] * step;
+        let step = material.step(VOLUME, short, 1.0, over);
+        self.pull = g.map(|g| g * step);
+        let [x, y, z] = self.pull;
+        for a in 0..3 {
+            self.f[a] += x * self.m[0][a] + y * self.m[1][a] + z * self.m[2][a];
         }
     }
 }
@@ -149,11 +151,11 @@ pub(super) fn sweep(task: &mut Task<'_>, kind: Kind, nodes: &mut [Node]) {
         let mut kept = task.multipliers.get(batch).map(|rows| std::array::from_fn(|k| rows[k].0[lane]));
         let mut material =
             Material { stiffness: std::array::from_fn(|k| block[k].0[lane]), multipliers: kept.as_mut() };
+        tet.volume(&mut material);
         if kind != Kind::Volume {
             (0..3).for_each(|i| tet.stretch(i, &mut material));
             (0..3).for_each(|k| tet.shear(k, &mut material));
         }
-        tet.volume(&mut material);
         if let (Some(kept), Some(rows)) = (kept, task.multipliers.get_mut(batch)) {
             (0..7).for_each(|k| rows[k].0[lane] = kept[k]);
         }

@@ -1,7 +1,7 @@
 //! The same constraints as they are published: one after another, each with its own gradients and its own way to the
 //! nodes. What the fused form is checked against and timed beside.
 
-use super::{REGULAR, SEVEN, SHEARS, columns};
+use super::{REGULAR, SEVEN, SHEARS, VOLUME, columns};
 use crate::asset::TetMesh;
 use crate::body::Node;
 use glam::{Mat3, Quat, Vec3};
@@ -52,7 +52,7 @@ impl Textbook {
     /// If a tet has a node that is not there.
     pub fn sweep(&self, nodes: &mut [Node]) {
         for tet in &self.tets {
-            for constraint in 0..SEVEN {
+            for constraint in std::iter::once(VOLUME).chain(0..VOLUME) {
                 tet.project(constraint, nodes);
             }
         }
@@ -97,7 +97,7 @@ impl Tet {
             return;
         }
         let mut over = sum + regular;
-        if constraint == 6 {
+        if constraint == VOLUME {
             over = over.max(value * value * regular / REGULAR as f32);
         }
         let step = -self.stiffness[constraint] * value / over;
