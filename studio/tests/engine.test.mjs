@@ -5,38 +5,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { start } from './engine.mjs';
 
-const wasm = new WebAssembly.Module(readFileSync(new URL('../public/pliant.wasm', import.meta.url)));
 const pliant = process.env.PLIANT_BIN;
 const folder = mkdtempSync(join(tmpdir(), 'pliant-'));
 after(() => rmSync(folder, { recursive: true }));
-
-function start() {
-  const imports = { pliant: { milliseconds: () => performance.now(), progress: () => {} } };
-  const engine = new WebAssembly.Instance(wasm, imports).exports;
-  const write = (...pieces) => {
-    let at = engine.pliant_reserve(pieces.reduce((sum, piece) => sum + piece.length, 0));
-    for (const piece of pieces) {
-      new Uint8Array(engine.memory.buffer, at, piece.length).set(piece);
-      at += piece.length;
-    }
-  };
-  const bytes = (text) => new TextEncoder().encode(text);
-  return {
-    put(name, file) {
-      write(file, bytes(name));
-      engine.pliant_put(bytes(name).length);
-    },
-    ask(command) {
-      write(bytes(JSON.stringify(command)));
-      const failed = engine.pliant_call();
-      const at = engine.pliant_answer();
-      const text = new TextDecoder().decode(new Uint8Array(engine.memory.buffer, at, engine.pliant_answer_bytes()));
-      if (failed) throw new Error(text);
-      return JSON.parse(text).value;
-    },
-  };
-}
 
 for (const method of ['lbs', 'dqs', 'smooth', 'volume', 'position', 'strain', 'metaballs']) {
   test(`${method}: the same bits as native code`, { skip: pliant ? false : 'PLIANT_BIN is not set' }, () => {

@@ -58,19 +58,21 @@ test('a preparation shows its progress and can be cancelled; what played plays o
   await moves(page, 0.001);
 });
 
-test('the page answers while a method is prepared', async () => {
+test('the page goes on drawing while a method is prepared', async () => {
   const page = await studio.open({ hash: '#sample=human&clip=walk&method=lbs&t=0.4' });
-  await page.waitForTimeout(1000);
   await page.evaluate(() => {
-    window.blocked = [];
-    new PerformanceObserver((list) => window.blocked.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: 'longtask' });
+    window.drawn = 0;
+    const count = () => {
+      window.drawn++;
+      requestAnimationFrame(count);
+    };
+    count();
   });
   await page.keyboard.press('6');
   await settled(page);
   assert.equal((await state(page)).method, 'strain');
-  // 50 ms are allowed; a machine that tests has other things to do.
-  const longest = Math.max(0, ...(await page.evaluate(() => window.blocked)));
-  assert.ok(longest < 150, `blocked for ${longest} ms`);
+  const drawn = await page.evaluate(() => window.drawn);
+  assert.ok(drawn > 5, `${drawn} frames were drawn in the meantime`);
 });
 
 test('A | B: two methods side by side, in step', async () => {
