@@ -384,7 +384,7 @@ impl Default for StrainSettings {
             shear: [0.18; 3],
             volume: 1.0,
             consolidating: None,
-            mass_gain: 10.0,
+            mass_gain: 15.0,
             order: StrainOrder::Layered,
             damping_model: Damping::Viscous,
             damping: 40.0,

@@ -138,7 +138,7 @@ fn place(node: &Node) -> DVec3 {
 
 fn effort(iterations: u32, consolidating_of_ten: u32) -> Effort {
     let consolidating = iterations * consolidating_of_ten / 10;
-    Effort { iterations, consolidating, mass_gain: 10.0, volume_sweeps: 0 }
+    Effort { iterations, consolidating, mass_gain: 15.0, volume_sweeps: 0 }
 }
 
 /// Layered with and without consolidation, and as tets lie.

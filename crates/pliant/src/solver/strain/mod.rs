@@ -85,7 +85,7 @@ pub struct Effort {
     pub iterations: u32,
     /// How many of them, the first ones, consolidate.
     pub consolidating: u32,
-    /// How many times as heavy nodes of finished layers count then: 10 usually.
+    /// How many times as heavy nodes of finished layers count then: 15 usually.
     pub mass_gain: f32,
     /// Closing sweeps of volume alone.
     pub volume_sweeps: u32,
