@@ -1,6 +1,6 @@
 //! A character, posed and shaped, as a picture.
 
-use crate::picture::{self, Bounds, Image, Legend, Line, Mesh, Paint, Scale, Scene, Texture, View};
+use crate::picture::{self, Image, Legend, Line, Mesh, Paint, Scale, Scene, Texture, View};
 use anyhow::Result;
 use glam::{DVec3, Vec2, Vec3};
 use pliant::asset::Bone;
@@ -141,10 +141,10 @@ impl<'a> Portrait<'a> {
         }
     }
 
-    /// Around all that would be in the picture.
-    pub(crate) fn bounds(&self, shape: &Shape, pose: &Pose) -> Option<Bounds> {
+    /// The outermost points of all that would be in the picture.
+    pub(crate) fn outermost(&self, shape: &Shape, pose: &Pose) -> Vec<Vec3> {
         let props = self.props.iter().flat_map(|(prop, _)| prop.positions(pose));
-        Bounds::of(shape.positions.iter().copied().chain(props))
+        self.options.view.outermost(shape.positions.iter().copied().chain(props))
     }
 
     /// The picture, coloured by values per vertex (0 is neutral) where given.
@@ -152,15 +152,21 @@ impl<'a> Portrait<'a> {
         self.draw(shape, pose, heat, heat.map(|(kind, _)| kind.legend()), &self.options)
     }
 
-    /// The same to be seen beside others: by the camera that they share, and without a legend of its own.
+    /// The same to be seen beside others: by the camera that holds all of some points, and without a legend of its own.
     pub(crate) fn take_within(
         &self,
-        frame: Option<Bounds>,
+        frame: &[Vec3],
         shape: &Shape,
         pose: &Pose,
         heat: Option<Coloured<'_>>,
     ) -> Result<Image> {
-        self.draw(shape, pose, heat, None, &picture::Options { frame, ..self.options.clone() })
+        self.draw(
+            shape,
+            pose,
+            heat,
+            None,
+            &picture::Options { frame: frame.to_vec(), ..self.options.clone() },
+        )
     }
 
     fn draw(

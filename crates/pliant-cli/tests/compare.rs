@@ -56,7 +56,8 @@ fn methods_are_measured_and_shown_side_by_side() {
         }
         assert_eq!(method["frames"], results["frames"]);
     }
-    for at in ["/tet_volume_error_percent/max", "/inverted_tets_max", "/residual_mean", "/ms_per_frame/solve"] {
+    for at in ["/tet_volume_error_percent/max", "/inverted_tets_max", "/residual_mean", "/ms_per_frame/solve"]
+    {
         number(&methods[2], at);
     }
     // The candy wrapper, and its cure.
@@ -115,22 +116,20 @@ fn a_comparison_agrees_with_a_bake() {
 
 #[test]
 fn json_is_what_is_written() {
-    let (folder, file) = sample("cylinder", 400);
+    let (folder, file) = sample("cylinder", 600);
     let args = ["compare", text(&file), "--methods", "lbs", "--fps", "2", "--json", "-o"];
     let printed = works(&[&args[..], &[text(folder.path())]].concat());
     let written = fs::read_to_string(folder.path().join("results.json")).unwrap();
     assert_eq!(printed.trim_end(), written);
 }
 
-/// A flat sheet has no inside to fill with tets: the methods that need one are named with the reason, the others go on.
+/// No tet is as large as that: the methods that need some are named with the reason, the others go on.
 #[test]
 fn methods_that_cannot_be_prepared_are_listed() {
-    let folder = tempfile::tempdir().unwrap();
-    let (obj, rig) = (folder.path().join("sheet.obj"), folder.path().join("sheet.tgf"));
-    fs::write(&obj, "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 0 1 0\nv 1 1 0\nv 2 1 0\nf 1 2 5 4\nf 2 3 6 5\n").unwrap();
-    fs::write(&rig, "1 0 0.5 0\n2 1 0.5 0\n3 2 0.5 0\n#\n1 2 1 0 0\n2 3 1 0 0\n").unwrap();
-    let out = folder.path().join("out");
-    let base = ["compare", text(&obj), "--skeleton", text(&rig), "--weights", "distance", "-o", text(&out)];
+    let (folder, file) = sample("cylinder", 600);
+    let (config, out) = (folder.path().join("coarse.toml"), folder.path().join("out"));
+    fs::write(&config, "[body]\ncell = 1e9\n").unwrap();
+    let base = ["compare", text(&file), "--config", text(&config), "--fps", "2", "-o", text(&out)];
     let output = pliant(&[&base[..], &["--methods", "lbs,position"]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
@@ -148,7 +147,7 @@ fn methods_that_cannot_be_prepared_are_listed() {
 
 #[test]
 fn wrong_usage_is_told() {
-    let (folder, file) = sample("cylinder", 400);
+    let (folder, file) = sample("cylinder", 600);
     let out = folder.path().join("out");
     let wrong = |more: &[&str]| fails(&[&["compare", text(&file), "-o", text(&out)], more].concat(), 2);
     let said = wrong(&["--methods", "lbs,postion"]);
@@ -161,7 +160,7 @@ fn wrong_usage_is_told() {
 
 #[test]
 fn inputs_are_not_written_over() {
-    let (folder, file) = sample("cylinder", 400);
+    let (folder, file) = sample("cylinder", 600);
     let before = fs::read(&file).unwrap();
     let said = refused(&["compare", text(&file), "--methods", "lbs", "-o", text(&file)]);
     assert!(said.contains("this is an input"), "{said}");

@@ -4,7 +4,7 @@ mod pictures;
 
 use crate::Outcome;
 use crate::args::{Common, CompareArgs, Shown};
-use crate::picture::{Bounds, View};
+use crate::picture::View;
 use crate::portrait::Portrait;
 use crate::record::{Ready, Record, check_finite};
 use crate::report::comparison::{Comparison, Failed, Moment};
@@ -13,6 +13,7 @@ use crate::shell;
 use crate::take::Take;
 use crate::terminal::{say, shown};
 use anyhow::{Context, Result, bail};
+use glam::Vec3;
 use pictures::Studio;
 use pliant::measure::{Judge, Options};
 use pliant::method::{Deformer, Settings};
@@ -32,9 +33,10 @@ const SIZE: (u32, u32) = (400, 460);
 struct Played<'a> {
     deformer: Box<dyn Deformer + 'a>,
     /// What a picture must hold, by frame.
-    bounds: Vec<Option<Bounds>>,
-    /// What is wrong with its frames, in words.
-    flagged: Option<String>,
+    outermost: Vec<Vec<Vec3>>,
+    /// What was odd about it, in words.
+    odd: Vec<String>,
+    is_flagged: bool,
 }
 
 pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<Outcome> {
@@ -70,12 +72,10 @@ pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<Outcome> {
     let studio = Studio { input: &input, judge: &judge, portrait: &portrait, take: &take };
     let strips = studio.strips(&played, &reports, &moments, &mut *progress)?;
     progress.now("writing");
-    let flagged: Vec<String> = played
-        .iter()
-        .zip(&reports)
-        .filter_map(|(p, r)| Some(format!("{}: {}", r.method, p.flagged.as_ref()?)))
-        .collect();
-    let odd = failures.said().chain(flagged.iter().cloned()).collect::<Vec<_>>();
+    let is_flagged = played.iter().any(|p| p.is_flagged);
+    let named =
+        played.iter().zip(&reports).flat_map(|(p, r)| p.odd.iter().map(|odd| format!("{}: {odd}", r.method)));
+    let odd: Vec<String> = failures.said().chain(named).collect();
     let comparison = Comparison::new(reports, failures.failed, moments).context("nothing was measured")?;
     let json = comparison.json()?;
     let ready = [ready(page_file, &comparison.html(&strips))?, ready(json_file, &json)?];
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<Outcome> {
         let written: Vec<_> = written.iter().map(|path| shown(path)).collect();
         say(&format!("wrote {}", written.join(", ")));
     }
-    Ok(if flagged.is_empty() { Outcome::Done } else { Outcome::Flagged })
+    Ok(if is_flagged { Outcome::Flagged } else { Outcome::Done })
 }
 
 /// The two files, not there yet: what cannot be written should fail before anything is computed.
@@ -169,22 +169,24 @@ fn play<'a>(
     portrait: &Portrait<'_>,
     progress: &mut dyn Progress,
 ) -> Result<(Played<'a>, Report)> {
-    let Ready { deformer, tets, mut about, odd } = ready;
+    let Ready { deformer, tets, mut about, mut odd } = ready;
     let mut record = Record::new(Some(judge), tets.as_ref());
-    let mut bounds = Vec::new();
+    let mut outermost = Vec::new();
     let mut drive = Drive::new(&input.character, &*deformer);
     drive.play(take.source(input), &take.schedule, progress, &mut |frame| {
         check_finite(frame.shape, input, &take.name, frame.time)?;
         record.frame(&take.name, &frame);
-        bounds.push(portrait.bounds(frame.shape, frame.pose));
+        outermost.push(portrait.outermost(frame.shape, frame.pose));
         Ok(())
     })?;
     about.preroll_ms = drive.preroll_ms;
     drop(drive);
     let flagged = record.flagged();
-    about.warnings.extend(odd.into_iter().chain(flagged.clone()));
+    let is_flagged = flagged.is_some();
+    odd.extend(flagged);
+    about.warnings.extend(odd.iter().cloned());
     let report = record.report(input, std::slice::from_ref(take), about)?;
-    Ok((Played { deformer, bounds, flagged }, report))
+    Ok((Played { deformer, outermost, odd, is_flagged }, report))
 }
 
 /// The frames to show, in order: the worst by each measure, where several share one it is shown once; or evenly spread

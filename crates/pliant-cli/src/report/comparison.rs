@@ -3,7 +3,7 @@
 use super::chart::{self, Chart, Series};
 use super::measures::{Better, TABLE};
 use super::page::{self, escape, short};
-use super::{Captioned, Frame, Measure, Report};
+use super::{Frame, Measure, Report};
 use crate::picture::Legend;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -61,7 +61,9 @@ pub(crate) struct Failed {
 /// Pictures that are looked at together.
 pub(crate) struct Strip {
     pub(crate) title: String,
-    pub(crate) pictures: Vec<Captioned>,
+    pub(crate) note: String,
+    /// A name, what is said of it, and a PNG.
+    pub(crate) pictures: Vec<(String, String, Vec<u8>)>,
     /// Of its colours.
     pub(crate) legend: Option<Legend>,
 }
@@ -99,15 +101,10 @@ impl Comparison {
         serde_json::to_string_pretty(self)
     }
 
-    /// What a picture of a method at a moment is called: the method, and what it is shown for.
-    pub(crate) fn caption(report: &Report, moment: &Moment) -> String {
+    /// What there is to say of a method at a moment: what that is shown for.
+    pub(crate) fn said(report: &Report, moment: &Moment) -> String {
         let measures = moment.worst.iter().filter_map(|w| Measure::named(w.measure));
-        let said: Vec<_> = measures.filter_map(|m| m.said(report, moment.frame)).collect();
-        if said.is_empty() {
-            report.method.clone()
-        } else {
-            format!("{}: {}", report.method, said.join(", "))
-        }
+        measures.filter_map(|m| m.said(report, moment.frame)).collect::<Vec<_>>().join(", ")
     }
 
     /// One self-contained page.
@@ -258,6 +255,9 @@ impl Comparison {
         let charts = [
             chart("Volume error", "percent", "0 is the volume at rest", 0.0, |f| f.volume_error_percent),
             chart("Smallest joint section", "area / rest", "below 1 collapse", 1.0, |f| f.joint_section_min),
+            chart("Edge stretch", "length / rest", "the longest; 1 is the length at rest", 1.0, |f| {
+                f.edge_stretch.map(|s| s.max)
+            }),
             chart("Kinetic energy", "½ v², units²/s²", "mean per unit of mass", 0.0, |f| {
                 f.kinetic_energy
             }),
@@ -276,10 +276,18 @@ impl Comparison {
         );
         for strip in strips {
             let _ = write!(out, "<h3>{}</h3>", escape(&strip.title));
+            if !strip.note.is_empty() {
+                let _ = write!(out, "<p class=\"note\">{}</p>", escape(&strip.note));
+            }
             if let Some(legend) = &strip.legend {
                 *out += &scale(legend);
             }
-            page::pictures(out, " strip", &strip.pictures);
+            out.push_str("<div class=\"pictures strip\">");
+            for (name, said, png) in &strip.pictures {
+                let caption = format!("<b>{}</b> {}", escape(name), escape(said));
+                page::picture(out, &format!("{name}, {}", strip.title), &caption, png);
+            }
+            out.push_str("</div>");
         }
         out.push_str("</section>");
     }

@@ -29,9 +29,9 @@ pub(crate) fn html(report: &Report, pictures: &[Captioned]) -> String {
     curves(&mut out, report);
     joints(&mut out, report);
     if !pictures.is_empty() {
-        out.push_str("<section aria-label=\"Pictures\"><h2>Pictures</h2>");
-        page::pictures(&mut out, "", pictures);
-        out.push_str("</section>");
+        out.push_str("<section aria-label=\"Pictures\"><h2>Pictures</h2><div class=\"pictures\">");
+        pictures.iter().for_each(|(caption, png)| page::picture(&mut out, caption, &escape(caption), png));
+        out.push_str("</div></section>");
     }
     let (generator, hash) = (escape(&report.generator), escape(&report.state_hash));
     page::end(&mut out, &format!("{generator}. State hash <code>{hash}</code>."));

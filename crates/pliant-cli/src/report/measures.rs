@@ -101,7 +101,7 @@ pub(super) const TABLE: [(&str, &[Row]); 4] = [
         "Time (ms)",
         &[
             row("Preparation", Better::Less, |r| Some(r.prepare_ms)),
-            row("Up to the first frame", Better::Less, |r| Some(r.preroll_ms)),
+            row("Up to the first frame", Better::Less, |r| Some(r.preroll_ms).filter(|ms| *ms > 0.0)),
             row("Per frame", Better::Less, |r| Some(r.ms_per_frame.total)),
             row("of it skinning", Better::Less, |r| r.ms_per_frame.skin),
             row("of it solving", Better::Less, |r| r.ms_per_frame.solve),
@@ -115,6 +115,8 @@ pub(super) const TABLE: [(&str, &[Row]); 4] = [
 /// What the worst frame is looked for by.
 pub(crate) struct Measure {
     pub(crate) name: &'static str,
+    /// What its worst frame has.
+    pub(crate) most: &'static str,
     /// The more the worse; nothing is wrong at 0.
     badness: fn(&Frame) -> Option<f64>,
     /// The value as people read it.
@@ -133,41 +135,49 @@ fn crossings(f: &Frame) -> Option<usize> {
 pub(crate) const MEASURES: [Measure; 8] = [
     Measure {
         name: "volume error",
+        most: "the largest volume error",
         badness: volume_error,
         text: |f| Some(format!("volume error {} %", short(volume_error(f)?))),
     },
     Measure {
         name: "edge stretch",
+        most: "the longest edge",
         badness: |f| f.edge_stretch.map(|s| s.max - 1.0),
         text: |f| Some(format!("stretch {}", short(f.edge_stretch?.max))),
     },
     Measure {
         name: "area ratio",
+        most: "the area farthest from rest",
         badness: |f| f.area_ratio.map(|a| (-libm::log(a.min.max(0.0))).max(libm::log(a.max))),
         text: |f| f.area_ratio.map(|a| format!("areas {} to {}", short(a.min), short(a.max))),
     },
     Measure {
         name: "joint section",
+        most: "the smallest joint section",
         badness: |f| f.joint_section_min.map(|s| 1.0 - s),
         text: |f| Some(format!("smallest section {}", short(f.joint_section_min?))),
     },
     Measure {
         name: "self-intersections",
+        most: "the most self-intersections",
         badness: |f| crossings(f).map(|n| n as f64),
         text: |f| Some(format!("{} self-intersections", crossings(f)?)),
     },
     Measure {
         name: "inverted tets",
+        most: "the most inverted tets",
         badness: |f| f.inverted_tets.map(|n| n as f64),
         text: |f| Some(format!("{} inverted tets", f.inverted_tets?)),
     },
     Measure {
         name: "kinetic energy",
+        most: "the most kinetic energy",
         badness: |f| f.kinetic_energy,
         text: |f| Some(format!("kinetic energy {}", short(f.kinetic_energy?))),
     },
     Measure {
         name: "residual",
+        most: "the largest residual",
         badness: |f| f.residual,
         text: |f| Some(format!("residual {}", short(f.residual?))),
     },

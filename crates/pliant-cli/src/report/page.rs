@@ -1,6 +1,5 @@
 //! What every page is made of: it needs nothing but itself.
 
-use super::Captioned;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");
@@ -34,18 +33,14 @@ pub(super) fn warnings(out: &mut String, warnings: &[String]) {
     }
 }
 
-/// Pictures in a row, as far as there is room.
-pub(super) fn pictures(out: &mut String, class: &str, pictures: &[Captioned]) {
-    let _ = write!(out, "<div class=\"pictures{class}\">");
-    for (caption, png) in pictures {
-        let caption = escape(caption);
-        let _ = write!(
-            out,
-            "<figure><img alt=\"{caption}\" src=\"data:image/png;base64,{}\"><figcaption>{caption}</figcaption></figure>",
-            base64(png)
-        );
-    }
-    out.push_str("</div>");
+/// A PNG with its caption, which is markup.
+pub(super) fn picture(out: &mut String, alt: &str, caption: &str, png: &[u8]) {
+    let _ = write!(
+        out,
+        "<figure><img alt=\"{}\" src=\"data:image/png;base64,{}\"><figcaption>{caption}</figcaption></figure>",
+        escape(alt),
+        base64(png)
+    );
 }
 
 /// How many frames, from when to when.

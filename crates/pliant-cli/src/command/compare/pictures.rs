@@ -1,12 +1,12 @@
 //! Pictures of all methods at the same moments.
 
 use super::Played;
-use crate::picture::Bounds;
 use crate::portrait::{Heat, Portrait};
-use crate::report::comparison::{Comparison, Moment, Strip};
+use crate::report::comparison::{Comparison, Moment, Strip, WorstBy};
 use crate::report::{Measure, Report};
 use crate::take::Take;
 use anyhow::{Context, Result};
+use glam::Vec3;
 use pliant::measure::Judge;
 use pliant::method::Shape;
 use pliant::rig::Pose;
@@ -27,8 +27,8 @@ pub(super) struct Studio<'s> {
 struct Shot {
     moment: Moment,
     heat: Option<Heat>,
-    /// Around all methods, so that one camera serves all.
-    frame: Option<Bounds>,
+    /// The outermost points of all methods, so that one camera serves all.
+    frame: Vec<Vec3>,
 }
 
 impl Studio<'_> {
@@ -49,6 +49,7 @@ impl Studio<'_> {
         progress.step();
         strips.extend(shots.iter().map(|s| Strip {
             title: title(s),
+            note: note(s),
             pictures: vec![],
             legend: s.heat.map(Heat::legend),
         }));
@@ -56,7 +57,8 @@ impl Studio<'_> {
             progress.now(&format!("pictures of {}", report.method));
             let pictures = self.album(played, schedule, &shots, progress)?;
             for ((strip, shot), picture) in strips.iter_mut().skip(1).zip(&shots).zip(pictures) {
-                strip.pictures.push((Comparison::caption(report, &shot.moment), picture));
+                let said = Comparison::said(report, &shot.moment);
+                strip.pictures.push((report.method.clone(), said, picture));
             }
         }
         Ok(strips)
@@ -65,15 +67,15 @@ impl Studio<'_> {
     fn rest(&self) -> Result<Strip> {
         let character = &self.input.character;
         let png = self.portrait.take(&Shape::rest(character), &Pose::rest(character), None)?.to_png()?;
-        let pictures = vec![("as it is before any method moves it".to_owned(), png)];
-        Ok(Strip { title: "Rest".to_owned(), pictures, legend: None })
+        let pictures = vec![("rest".to_owned(), "before any method moves it".to_owned(), png)];
+        Ok(Strip { title: "Rest".to_owned(), note: String::new(), pictures, legend: None })
     }
 
     /// All that is taken of each method.
     fn shots(&self, played: &[Played<'_>], reports: &[Report], moments: &[Moment]) -> Vec<Shot> {
         let shot = |moment: Moment, heat| {
-            let bounds = played.iter().filter_map(|p| p.bounds.get(moment.frame).copied().flatten());
-            Shot { frame: bounds.reduce(Bounds::union), moment, heat }
+            let frame = played.iter().flat_map(|p| &p.outermost[moment.frame]).copied().collect();
+            Shot { frame, moment, heat }
         };
         let plain = moments.iter().cloned().map(|m| shot(m, None));
         // An open skin has no volume to be worst by.
@@ -120,18 +122,22 @@ impl Studio<'_> {
         let (shape, pose) = (frame.shape, frame.pose);
         let values = shot.heat.map(|heat| (heat, heat.values(self.judge, pose, &shape.positions)));
         let heat = values.as_ref().map(|(heat, values)| (*heat, &values[..]));
-        self.portrait.take_within(shot.frame, shape, pose, heat)?.to_png()
+        self.portrait.take_within(&shot.frame, shape, pose, heat)?.to_png()
     }
 }
 
 fn title(shot: &Shot) -> String {
-    let Moment { frame, time, worst } = &shot.moment;
-    let at = format!("frame {frame}, at {time:.3} s");
-    let by: Vec<String> = worst.iter().map(|w| format!("{} ({})", w.measure, w.method)).collect();
-    match (shot.heat, by.is_empty()) {
-        (Some(Heat::Stretch), _) => format!("Stretch, {at}"),
-        (Some(Heat::Volume), _) => format!("Local volume, {at}"),
-        (None, true) => format!("At {time:.3} s, frame {frame}"),
-        (None, false) => format!("Worst {}: {at}", by.join(", ")),
+    let at = format!("frame {}, at {:.3} s", shot.moment.frame, shot.moment.time);
+    match shot.heat {
+        Some(Heat::Stretch) => format!("Stretch, {at}"),
+        Some(Heat::Volume) => format!("Local volume, {at}"),
+        None => format!("At {:.3} s, frame {}", shot.moment.time, shot.moment.frame),
     }
+}
+
+/// What makes the moment worth a look.
+fn note(shot: &Shot) -> String {
+    let by = |w: &WorstBy| Some(format!("{} ({})", Measure::named(w.measure)?.most, w.method));
+    let by: Vec<String> = shot.moment.worst.iter().filter_map(by).collect();
+    if by.is_empty() { String::new() } else { format!("Shown for {}", by.join(", ")) }
 }
