@@ -20,7 +20,7 @@ fn compare(folder: &Path, file: &Path, more: &[&str]) -> (Value, String) {
 fn pictures(page: &str) -> usize {
     let count = page.matches("<img ").count();
     assert_eq!(count, page.matches("src=\"data:image/png;base64,iVBOR").count(), "all are within the page");
-    assert!(page.contains(&format!(">{count} pictures.")), "{count} pictures are not what the page says");
+    assert!(page.contains(&format!(">Pictures: {count}.")), "{count} pictures are not what the page says");
     count
 }
 
@@ -155,6 +155,8 @@ fn wrong_usage_is_told() {
     assert!(wrong(&["--frames", "0"]).contains("worst, or a whole number"));
     assert!(wrong(&["--clip", "all"]).contains("one motion"));
     assert!(wrong(&["--start", "2", "--end", "1"]).contains("after"));
+    let said = refused(&["compare", text(&file), "--clip", "none", "-o", text(&out)]);
+    assert!(said.contains("there is no clip 'none'"), "{said}");
     assert!(!out.exists());
 }
 

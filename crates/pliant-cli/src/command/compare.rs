@@ -29,6 +29,9 @@ use std::path::Path;
 /// Each picture's size in pixels: several fit beside each other, and people are taller than wide.
 const SIZE: (u32, u32) = (400, 460);
 
+/// What is written.
+const FILES: [&str; 2] = ["index.html", "results.json"];
+
 /// A method that has played the motion.
 struct Played<'a> {
     deformer: Box<dyn Deformer + 'a>,
@@ -40,7 +43,8 @@ struct Played<'a> {
 }
 
 pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<Outcome> {
-    let [page_file, json_file] = create(args)?;
+    let folder = Folder::create(args)?;
+    let [page_file, json_file] = folder.files()?;
     let methods = args.methods();
     let (input, settings) = args.flesh.wishes()?.open_for(&methods, &args.input.request(), common)?;
     shell::warn(&input.warnings, common);
@@ -95,17 +99,42 @@ pub(crate) fn run(args: &CompareArgs, common: &Common) -> Result<Outcome> {
     Ok(if is_flagged { Outcome::Flagged } else { Outcome::Done })
 }
 
-/// The two files, not there yet: what cannot be written should fail before anything is computed.
-fn create(args: &CompareArgs) -> Result<[WholeFile; 2]> {
-    let folder = &args.output;
-    let paths = ["index.html", "results.json"].map(|name| folder.join(name));
-    args.input.check_not_among(once(folder.as_path()).chain(paths.iter().map(|p| p.as_path())))?;
-    if folder.exists() && !folder.is_dir() {
-        bail!("{}: it is a file; name a folder to write to", shown(folder));
+/// Where the files go. One that was made for them is not left behind empty.
+struct Folder<'a> {
+    path: &'a Path,
+    is_new: bool,
+}
+
+impl<'a> Folder<'a> {
+    fn create(args: &'a CompareArgs) -> Result<Self> {
+        let path = args.output.as_path();
+        let files = FILES.map(|name| path.join(name));
+        args.input.check_not_among(once(path).chain(files.iter().map(|p| p.as_path())))?;
+        if path.exists() && !path.is_dir() {
+            bail!("{}: it is a file; name a folder to write to", shown(path));
+        }
+        let is_new = !path.exists();
+        std::fs::create_dir_all(path).with_context(|| format!("{}: cannot make the folder", shown(path)))?;
+        Ok(Self { path, is_new })
     }
-    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot make the folder", shown(folder)))?;
-    let create = |path: &Path| WholeFile::create(path).with_context(|| shown(path));
-    Ok([create(&paths[0])?, create(&paths[1])?])
+
+    /// The files, not there yet: what cannot be written should fail before anything is computed.
+    fn files(&self) -> Result<[WholeFile; 2]> {
+        let [page, json] = FILES.map(|name| {
+            let path = self.path.join(name);
+            WholeFile::create(&path).with_context(|| shown(&path))
+        });
+        Ok([page?, json?])
+    }
+}
+
+impl Drop for Folder<'_> {
+    fn drop(&mut self) {
+        if self.is_new {
+            // Fails where there is anything in it.
+            let _ = std::fs::remove_dir(self.path);
+        }
+    }
 }
 
 fn ready(mut file: WholeFile, text: &str) -> Result<ReadyFile> {

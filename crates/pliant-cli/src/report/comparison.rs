@@ -174,7 +174,7 @@ impl Comparison {
     fn head(&self, out: &mut String, label: &str, first: &str) {
         let _ = write!(
             out,
-            "<section aria-label=\"{label}\"><h2>{label}</h2><div class=\"wide\">\
+            "<section aria-label=\"{label}\"><h2>{label}</h2><div class=\"wide\" tabindex=\"0\">\
              <table class=\"compared\"><thead><tr><th scope=\"col\">{first}</th>"
         );
         for report in &self.methods {
@@ -272,7 +272,7 @@ impl Comparison {
         let _ = write!(
             out,
             "<section aria-label=\"Pictures\"><h2>Pictures</h2>\
-             <p class=\"note\">{count} pictures. Those of one moment are by one camera.</p>"
+             <p class=\"note\">Pictures: {count}. Those of one moment are by one camera.</p>"
         );
         for strip in strips {
             let _ = write!(out, "<h3>{}</h3>", escape(&strip.title));

@@ -139,5 +139,5 @@ fn title(shot: &Shot) -> String {
 fn note(shot: &Shot) -> String {
     let by = |w: &WorstBy| Some(format!("{} ({})", Measure::named(w.measure)?.most, w.method));
     let by: Vec<String> = shot.moment.worst.iter().filter_map(by).collect();
-    if by.is_empty() { String::new() } else { format!("Shown for {}", by.join(", ")) }
+    if by.is_empty() { String::new() } else { format!("Here: {}", by.join(", ")) }
 }
