@@ -70,6 +70,14 @@ Examples:
   pliant bake character.glb --motion walk.bvh --start 1 --end 3 -o walk.glb
   pliant bake walk.bvh -o walk.glb")]
     Bake(BakeArgs),
+    /// Play one motion by several methods and show them side by side: measures, curves, pictures.
+    #[command(after_help = "\
+Examples:
+  pliant compare character.glb -o comparison
+  pliant compare character.glb --clip Run --methods lbs,dqs,position --preset fat -o comparison
+  pliant compare character.glb --motion walk.bvh --start 1 --end 3 --frames 6 -o comparison
+  pliant compare sample:cylinder --clip twist --methods lbs,volume -o comparison --json")]
+    Compare(CompareArgs),
     /// Render a still of a character.
     #[command(after_help = "\
 Examples:
@@ -184,12 +192,19 @@ impl FinenessArgs {
     }
 }
 
-/// How flesh is to behave.
+/// A method, and how flesh is to behave.
 #[derive(Args)]
 pub(crate) struct SettingsArgs {
     /// How to deform (default: as --config says, else lbs).
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
     pub(crate) method: Option<String>,
+    #[command(flatten)]
+    pub(crate) flesh: FleshArgs,
+}
+
+/// How flesh is to behave, whatever the method.
+#[derive(Args)]
+pub(crate) struct FleshArgs {
     /// Settings: clock, stiffness, soft regions (`pliant schema` has all keys).
     #[arg(long, value_name = "C.toml", value_parser = |p: &str| ending(p, &["toml"]))]
     pub(crate) config: Option<PathBuf>,
@@ -322,6 +337,20 @@ pub(crate) struct StudioArgs {
     pub(crate) no_open: bool,
 }
 
+/// Which moments of a clip.
+#[derive(Args)]
+pub(crate) struct SpanArgs {
+    /// Frames a second (default: 30, or the recording's own rate).
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = |t: &str| number(t, 1e-3, 1e5))]
+    pub(crate) fps: Option<f64>,
+    /// Start, in seconds of the clip (of --motion, as recorded). Soft flesh still moves from the clip's start on: frames are those of the whole clip.
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = |t: &str| number(t, 0.0, 1e9))]
+    pub(crate) start: Option<f64>,
+    /// End, in seconds of the clip (of --motion, as recorded).
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = |t: &str| number(t, 0.0, 1e9))]
+    pub(crate) end: Option<f64>,
+}
+
 #[derive(Args)]
 pub(crate) struct BakeArgs {
     #[command(flatten)]
@@ -331,20 +360,13 @@ pub(crate) struct BakeArgs {
     /// Motion: a name, an index from 0, or `all` (default: the first; the default pose where there is none).
     #[arg(long, value_name = "NAME|INDEX|all")]
     pub(crate) clip: Option<String>,
-    /// Frames a second (default: 30, or the recording's own rate).
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = |t: &str| number(t, 1e-3, 1e5))]
-    pub(crate) fps: Option<f64>,
+    #[command(flatten)]
+    pub(crate) span: SpanArgs,
     /// Play the clip as a cycle until it ends as it began, and write one whole cycle: its last frame is its first (moved
     /// along, where the character travels). Of several clips each is a cycle of its own; --fps is the nearest rate at
     /// which a cycle is a whole number of frames; a file without motion is written as ever.
     #[arg(long = "loop", conflicts_with_all = ["start", "end", "rest"])]
     pub(crate) cycle: bool,
-    /// Start, in seconds of the clip (of --motion, as recorded). Soft flesh still moves from the clip's start on: frames are those of the whole clip.
-    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = |t: &str| number(t, 0.0, 1e9))]
-    pub(crate) start: Option<f64>,
-    /// End, in seconds of the clip (of --motion, as recorded).
-    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = |t: &str| number(t, 0.0, 1e9))]
-    pub(crate) end: Option<f64>,
     /// The rest pose alone.
     #[arg(long, conflicts_with_all = ["clip", "start", "end", "fps"])]
     pub(crate) rest: bool,
@@ -355,6 +377,43 @@ pub(crate) struct BakeArgs {
     #[arg(long, value_name = "R", value_parser = |p: &str| ending(p, &["json", "html"]))]
     pub(crate) report: Option<PathBuf>,
     /// Print the report as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// All methods, or all clips.
+const ALL: &str = "all";
+
+/// Which frames a comparison shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// The worst by each measure.
+    Worst,
+    /// So many, spread evenly.
+    Even(usize),
+}
+
+#[derive(Args)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Which methods, in the order in which they are shown: all, or names with commas. All get the same skin weights.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = ALL, value_parser = PossibleValuesParser::new(NAMES.into_iter().chain([ALL])))]
+    pub(crate) methods: Vec<String>,
+    #[command(flatten)]
+    pub(crate) flesh: FleshArgs,
+    /// Motion: a name or an index from 0 (default: the first; the default pose where there is none).
+    #[arg(long, value_name = "NAME|INDEX")]
+    pub(crate) clip: Option<String>,
+    #[command(flatten)]
+    pub(crate) span: SpanArgs,
+    /// Pictures: of the worst frame by each measure, or of so many frames spread evenly.
+    #[arg(long, value_name = "worst|N", default_value = "worst", value_parser = parse_shown)]
+    pub(crate) frames: Shown,
+    /// Folder for index.html and results.json; made where it is not there. Other files in it stay.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// Print results.json.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -490,6 +549,7 @@ impl Command {
     pub(crate) fn misuse(&self) -> Option<String> {
         match self {
             Self::Bake(args) => args.misuse(),
+            Self::Compare(args) => args.misuse(),
             Self::Inspect(args) => args.input.misuse(),
             Self::Picture(args) => args.misuse(),
             _ => None,
@@ -511,11 +571,36 @@ impl InputArgs {
     }
 }
 
-impl BakeArgs {
+impl SpanArgs {
     fn misuse(&self) -> Option<String> {
         let (start, end) = (self.start.unwrap_or(0.0), self.end.unwrap_or(f64::INFINITY));
-        let order = (start > end).then(|| format!("--start {start} is after --end {end}"));
-        order.or_else(|| self.input.misuse())
+        (start > end).then(|| format!("--start {start} is after --end {end}"))
+    }
+}
+
+impl BakeArgs {
+    fn misuse(&self) -> Option<String> {
+        self.span.misuse().or_else(|| self.input.misuse())
+    }
+}
+
+impl CompareArgs {
+    /// The methods by name, each once, as they were asked for.
+    pub(crate) fn methods(&self) -> Vec<&'static str> {
+        let wants = |name: &str| self.methods.iter().any(|m| m == name);
+        if wants(ALL) {
+            return NAMES.to_vec();
+        }
+        let place = |name: &&str| self.methods.iter().position(|m| m == name);
+        let mut chosen: Vec<_> = NAMES.into_iter().filter(|name| wants(name)).collect();
+        chosen.sort_by_key(place);
+        chosen
+    }
+
+    fn misuse(&self) -> Option<String> {
+        let several = self.clip.as_deref() == Some(ALL);
+        let several = several.then(|| "--clip all: one motion is compared at a time".to_owned());
+        several.or_else(|| self.span.misuse()).or_else(|| self.input.misuse())
     }
 }
 
@@ -559,6 +644,15 @@ fn parse_moment(text: &str) -> Result<Moment, String> {
         Some(percent) => Ok(Moment::Part(number(percent, 0.0, 100.0)? / 100.0)),
         None => Ok(Moment::Seconds(number(text, 0.0, 1e9)?)),
     }
+}
+
+fn parse_shown(text: &str) -> Result<Shown, String> {
+    if text == "worst" {
+        return Ok(Shown::Worst);
+    }
+    whole(text, 1, 100)
+        .map(Shown::Even)
+        .map_err(|_| "must be worst, or a whole number from 1 to 100".to_owned())
 }
 
 /// A whole number within limits.

@@ -9,9 +9,11 @@ mod data;
 mod picture;
 mod portrait;
 mod progress;
+mod record;
 mod report;
 mod shell;
 mod studio;
+mod take;
 mod terminal;
 mod xray;
 
@@ -74,6 +76,7 @@ fn run(cli: Cli) -> Result<Outcome> {
         Command::Sample(args) => command::sample::run(args, common),
         Command::Inspect(args) => command::inspect::run(args, common),
         Command::Bake(args) => command::bake::run(args, common),
+        Command::Compare(args) => command::compare::run(args, common),
         Command::Picture(args) => command::picture::run(args, common),
         Command::Tets(args) => command::tets::run(args, common),
         Command::Studio(args) => command::studio::run(args, common),

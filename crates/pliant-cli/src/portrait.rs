@@ -4,6 +4,7 @@ use crate::picture::{self, Image, Legend, Line, Mesh, Paint, Scale, Scene, Textu
 use anyhow::Result;
 use glam::{DVec3, Vec2, Vec3};
 use pliant::asset::Bone;
+use pliant::measure::Judge;
 use pliant::method::Shape;
 use pliant::rig::Pose;
 use pliant_io::gltf::{PartLook, Prop};
@@ -16,8 +17,20 @@ pub(crate) enum Heat {
     Volume,
 }
 
+/// A measure, and its value at every vertex.
+pub(crate) type Coloured<'v> = (Heat, &'v [f32]);
+
 impl Heat {
-    fn legend(self) -> Legend {
+    /// The measure at every vertex.
+    pub(crate) fn values(self, judge: &Judge, pose: &Pose, positions: &[Vec3]) -> Vec<f32> {
+        match self {
+            Self::Stretch => judge.stretch(pose, positions),
+            Self::Volume => judge.volume_field(pose, positions),
+        }
+    }
+
+    /// Its colours.
+    pub(crate) fn legend(self) -> Legend {
         let title = match self {
             Self::Stretch => "edge length against rest",
             Self::Volume => "local volume against rest",
@@ -128,8 +141,42 @@ impl<'a> Portrait<'a> {
         }
     }
 
+    /// The outermost points of all that would be in the picture.
+    pub(crate) fn outermost(&self, shape: &Shape, pose: &Pose) -> Vec<Vec3> {
+        let props = self.props.iter().flat_map(|(prop, _)| prop.positions(pose));
+        self.options.view.outermost(shape.positions.iter().copied().chain(props))
+    }
+
     /// The picture, coloured by values per vertex (0 is neutral) where given.
-    pub(crate) fn take(&self, shape: &Shape, pose: &Pose, heat: Option<(Heat, &[f32])>) -> Result<Image> {
+    pub(crate) fn take(&self, shape: &Shape, pose: &Pose, heat: Option<Coloured<'_>>) -> Result<Image> {
+        self.draw(shape, pose, heat, heat.map(|(kind, _)| kind.legend()), &self.options)
+    }
+
+    /// The same to be seen beside others: by the camera that holds all of some points, and without a legend of its own.
+    pub(crate) fn take_within(
+        &self,
+        frame: &[Vec3],
+        shape: &Shape,
+        pose: &Pose,
+        heat: Option<Coloured<'_>>,
+    ) -> Result<Image> {
+        self.draw(
+            shape,
+            pose,
+            heat,
+            None,
+            &picture::Options { frame: frame.to_vec(), ..self.options.clone() },
+        )
+    }
+
+    fn draw(
+        &self,
+        shape: &Shape,
+        pose: &Pose,
+        heat: Option<Coloured<'_>>,
+        legend: Option<Legend>,
+        options: &picture::Options,
+    ) -> Result<Image> {
         let props: Vec<Vec<Vec3>> = self.props.iter().map(|(prop, _)| prop.positions(pose)).collect();
         let colors = heat.map(|(kind, values)| {
             let percent: Vec<f32> = values.iter().map(|v| v * 100.0).collect();
@@ -159,9 +206,9 @@ impl<'a> Portrait<'a> {
         let scene = Scene {
             meshes: parts.chain(props).collect(),
             lines: if self.skeleton { self.bones(pose) } else { vec![] },
-            legend: heat.map(|(kind, _)| kind.legend()),
+            legend,
             framed: &[],
         };
-        picture::render(&scene, &self.options)
+        picture::render(&scene, options)
     }
 }

@@ -1,6 +1,6 @@
 //! The command as a shell of the kit: files from disk, bars on the terminal, arguments to wishes.
 
-use crate::args::{Common, FinenessArgs, InputArgs, SettingsArgs, StudioArgs, WeightsArg};
+use crate::args::{Common, FinenessArgs, FleshArgs, InputArgs, SettingsArgs, StudioArgs, WeightsArg};
 use crate::progress::Bar;
 use crate::terminal::say;
 use anyhow::{Context, Result, bail};
@@ -98,6 +98,16 @@ pub(crate) fn check_not_among<'p>(
 impl SettingsArgs {
     /// Reads the settings file; the command line counts more.
     pub(crate) fn wishes(&self) -> Result<Wishes> {
+        let mut wishes = self.flesh.wishes()?;
+        let file = wishes.settings.method.take();
+        wishes.settings.method = self.method.clone().or(file);
+        Ok(wishes)
+    }
+}
+
+impl FleshArgs {
+    /// Reads the settings file; the command line counts more. The method is the file's.
+    pub(crate) fn wishes(&self) -> Result<Wishes> {
         let file = self.config.as_ref().map(|path| {
             let named = || path.display().to_string();
             let bytes = read_limited(path, settings::MAX_BYTES);
@@ -109,7 +119,6 @@ impl SettingsArgs {
         let file = file.transpose()?;
         let mut settings = file.as_ref().map_or_else(Settings::default, |(_, file)| file.settings.clone());
         settings.preset = self.preset.map(Into::into).or(settings.preset);
-        settings.method = self.method.clone().or(settings.method);
         settings.skinning = self.skinning.map_or(settings.skinning, Into::into);
         settings.overlap = self.overlap.or(settings.overlap);
         settings.strain.settled |= self.settled;

@@ -218,6 +218,14 @@ fn frames_with_inverted_tets_are_flagged_with_or_without_a_report() {
         report["flagged_frames"].as_array().unwrap().iter().map(|f| f.as_u64().unwrap()).collect();
     let inside_out = report["per_frame"].as_array().unwrap().iter().filter(|f| f["inverted_tets"] != 0);
     assert_eq!(inside_out.map(|f| f["frame"].as_u64().unwrap()).collect::<Vec<_>>(), flagged);
+
+    // A comparison ends the same way, and says which method it is.
+    let compared = folder.path().join("compared");
+    let args = ["compare", text(&file), "--clip", "twist", "--methods", "lbs,strain", "--tets", text(&made)];
+    let said = fails(&[&args[..], &["--frames", "1", "-o", text(&compared)]].concat(), 3);
+    assert!(said.contains("warning: strain: flagged") && !said.contains("lbs: flagged"), "{said}");
+    let page = fs::read_to_string(compared.join("index.html")).unwrap();
+    assert!(page.contains(&format!("strain: flagged, {} of ", flagged.len())));
     assert!(!flagged.is_empty() && report["min_det_f"].as_f64().unwrap() <= 0.0);
     assert!(said.contains(&format!("{} of {} frames", flagged.len(), report["frames"])), "{said}");
     assert!(report["warnings"].as_array().unwrap().iter().any(|w| w.as_str().unwrap().contains("flagged")));

@@ -449,7 +449,7 @@ fn bench_projects_bars_and_bodies_of_files() {
 #[test]
 fn completions_and_help_have_examples() {
     assert!(works(&["completions", "bash"]).contains("pliant"));
-    for command in ["sample", "inspect", "bake", "picture", "tets", "bench"] {
+    for command in ["sample", "inspect", "bake", "compare", "picture", "tets", "bench"] {
         assert!(works(&[command, "--help"]).contains("xample"), "{command}");
     }
     assert!(String::from_utf8_lossy(&pliant(&[]).stderr).contains("pliant bake"));

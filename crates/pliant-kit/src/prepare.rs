@@ -14,7 +14,8 @@ pub fn prepare<'c>(
     path: simd::Path,
     host: &dyn Host,
 ) -> Result<Box<dyn Deformer + 'c>> {
-    let setup =
-        Setup { path, settings, tets: input.tets.clone(), progress: &mut in_steps(host, "preparing") };
+    let what = format!("preparing {name}");
+    let mut progress = in_steps(host, &what);
+    let setup = Setup { path, settings, tets: input.tets.clone(), progress: &mut progress };
     method::prepare(name, &input.character, setup).with_context(|| input.name.clone())
 }

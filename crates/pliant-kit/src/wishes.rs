@@ -59,30 +59,36 @@ impl Wishes {
 
     /// Reads the character. One without weights gets those that the method is made for.
     pub fn open(self, args: &Request, host: &dyn Host) -> Result<Task> {
-        let is_smooth = self.settings.method.as_deref() == Some("smooth");
-        let usual_weights = is_smooth.then_some(WeightKind::Angle);
-        let input = Input::open(&Request { usual_weights, ..args.clone() }, host)?;
-        self.on(input)
+        let method = self.settings.method.clone().unwrap_or_else(|| DEFAULT_METHOD.to_owned());
+        let (input, settings) = self.open_for(&[&method], args, host)?;
+        Ok(Task { input, settings, method })
     }
 
-    /// The same for a character, with what it brings itself. Paint that regions name is put on it; what there is to say
+    /// The same for several methods: one character with one set of weights for all, and what is set.
+    pub fn open_for(self, methods: &[&str], args: &Request, host: &dyn Host) -> Result<(Input, Settings)> {
+        let is_smooth = methods.iter().all(|m| *m == "smooth");
+        let usual_weights = is_smooth.then_some(WeightKind::Angle);
+        let input = Input::open(&Request { usual_weights, ..args.clone() }, host)?;
+        self.on(input, methods)
+    }
+
+    /// What is set for a character, with what it brings itself. Paint that regions name is put on it; what there is to say
     /// goes to its warnings.
-    fn on(self, input: Input) -> Result<Task> {
+    fn on(self, input: Input, methods: &[&str]) -> Result<(Input, Settings)> {
         let mut input = self.painted(input)?;
         self.settings.check_on(&input.character).map_err(|e| self.refuse(e))?;
         let Self { mut settings, .. } = self;
         let notes = settings.add_regions_of(&input.character, input.regions.clone());
         input.warnings.extend(notes.into_iter().map(|note| Warning::new("soft regions", note, 1)));
-        let method = settings.method.clone().unwrap_or_else(|| DEFAULT_METHOD.to_owned());
         if settings.simulation.metres_per_unit.is_none() && input.is_unitless {
             let (metres, why) = unit(&input.character);
             settings.simulation.metres_per_unit = Some(metres);
-            if !RIGID.contains(&&method[..]) {
+            if !methods.iter().all(|m| RIGID.contains(m)) {
                 let what = format!("{why}: a unit is {metres:.3} m; --metres-per-unit says otherwise");
                 input.warnings.push(Warning::new("units", what, 1));
             }
         }
-        Ok(Task { input, settings, method })
+        Ok((input, settings))
     }
 
     /// What is wrong, with the line of the file where there is one.

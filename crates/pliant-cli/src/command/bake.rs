@@ -1,18 +1,17 @@
 //! `pliant bake`: sample pose, step, check, measure, write.
 
-mod record;
+mod worst;
 mod writer;
 
 use crate::Outcome;
 use crate::args::{BakeArgs, Common};
+use crate::record::{Ready, Record, check_finite};
 use crate::report;
-use crate::report::Balls;
 use crate::shell;
+use crate::take::Take;
 use crate::terminal::{say, shown};
-use anyhow::{Context, Result, ensure};
-use pliant::asset::Clip;
-use pliant::measure::{Judge, Options, TetJudge};
-use pliant::method::Shape;
+use anyhow::{Context, Result};
+use pliant::measure::{Judge, Options};
 use pliant_io::Warning;
 use pliant_io::files::{ReadyFile, WholeFile, commit};
 use pliant_kit::drive::{CLOSED, Cycle, Drive, Sink};
@@ -20,19 +19,10 @@ use pliant_kit::host::Host;
 use pliant_kit::input::{Input, extension};
 use pliant_kit::motion::{self, Schedule};
 use pliant_kit::wishes::Task;
-use pliant_kit::{clock, prepare};
-use record::{Circumstances, Record};
 use std::io::Write;
 use std::path::PathBuf;
+use worst::Worst;
 use writer::Writer;
-
-/// One motion to bake.
-struct Take {
-    /// The character's clip; none for a still.
-    clip: Option<usize>,
-    name: String,
-    schedule: Schedule,
-}
 
 pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     let wishes = args.settings.wishes()?;
@@ -46,36 +36,28 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
         .map(|path| WholeFile::create(path).with_context(|| shown(path)).map(|file| (path, file)));
     let report_file = report_file.transpose()?;
 
-    let started = clock::milliseconds();
-    let deformer = prepare(&method, &settings, &input, common.path(), common)?;
+    let Ready { deformer, tets, mut about, mut odd } = Ready::prepare(&method, &settings, &input, common)?;
     let deformer = &*deformer;
-    let mut about = Circumstances {
-        method,
-        prepare_ms: clock::milliseconds() - started,
-        preroll_ms: 0.0,
-        balls: deformer.packing().map(|p| Balls::new(&p, input.character.diagonal())),
-        cycles: vec![],
-        warnings: input.warnings.iter().map(ToString::to_string).collect(),
-    };
-    let mut odd = input.unused_tets(deformer);
-    odd.extend(deformer.warnings().iter().cloned());
 
     let steps = takes.iter().map(|take| Drive::steps(deformer, &take.schedule)).sum();
     let mut progress = common.progress("preparing", steps);
+    let shows_pictures = args.report.as_ref().is_some_and(|path| extension(path) == "html");
     let wants_report = report_file.is_some() || args.json;
     let judge = wants_report.then(|| Judge::new(&input.character, Options::default()));
-    let tets = deformer.body().map(|body| TetJudge::new(&input.character, body));
     progress.now("baking");
     let mut record = Record::new(judge.as_ref(), tets.as_ref());
+    let mut worst = None;
     for take in &takes {
-        let clip = take.clip.map(|index| &input.character.clips()[index]);
         let mut drive = Drive::new(&input.character, deformer);
         let sink: Sink = &mut |frame| {
             check_finite(frame.shape, &input, &take.name, frame.time)?;
-            record.frame(&take.name, &frame);
+            let stretch = record.frame(&take.name, &frame);
+            if shows_pictures {
+                Worst::keep(&mut worst, stretch.unwrap_or(0.0), &frame);
+            }
             writer.push(frame.shape)
         };
-        match clip {
+        match take.source(&input) {
             _ if args.rest => drive.rest(&mut *progress, sink)?,
             Some(clip) if args.cycle && take.schedule.times.len() > 1 => {
                 let cycle = drive.cycle(clip, &take.schedule, &mut *progress, sink)?;
@@ -91,7 +73,10 @@ pub(crate) fn run(args: &BakeArgs, common: &Common) -> Result<Outcome> {
     odd.extend(flagged.clone());
     about.warnings.extend(odd.iter().cloned());
     let report = match &judge {
-        Some(judge) => Some(record.report(&input, judge, &takes, args, about)?),
+        Some(judge) => {
+            let pictures = worst.map(|worst| worst::pictures(&input, judge, &worst)).transpose()?;
+            Some((record.report(&input, &takes, about)?, pictures.unwrap_or_default()))
+        }
         None => None,
     };
     drop(progress);
@@ -138,39 +123,30 @@ fn unclosed(clip: &str, cycle: &Cycle) -> Vec<String> {
 }
 
 fn takes(input: &Input, args: &BakeArgs, common: &Common) -> Result<Vec<Take>> {
-    let clips = input.character.clips();
-    let chosen = if args.rest { vec![] } else { motion::choose(input, args.clip.as_deref())? };
-    let mut room = motion::MAX_FRAMES;
-    let warn = |option: &str, what: String| shell::warn(&[Warning::new(option, what, 1)], common);
-    // A motion is cut as it was recorded, however fast it is played.
-    let speed = args.input.speed.unwrap_or(1.0);
-    let played = |seconds: Option<f64>| seconds.map(|s| s / speed);
-    let mut take = |clip: Option<usize>| -> Result<Take> {
-        let clip_or_none = clip.map(|i| &clips[i]);
-        let schedule = match clip_or_none {
-            Some(clip) if args.cycle => Schedule::cycle(clip, args.fps, room)?,
-            clip => Schedule::new(clip, args.fps, played(args.start), played(args.end), room)?,
-        };
-        room -= schedule.times.len();
-        let last = speed * clip_or_none.map_or(0.0, Clip::end);
-        if let Some(end) = args.end.filter(|&end| end > last + 1e-6) {
-            warn("--end", format!("{end} s is past the clip's end at {last} s"));
-        }
-        let name = match clip {
-            Some(i) if !clips[i].name().is_empty() => clips[i].name().to_owned(),
-            Some(i) => format!("clip {i}"),
-            None if args.rest => "rest".to_owned(),
-            None => "default pose".to_owned(),
-        };
-        if args.cycle && schedule.times.len() < 2 {
-            warn("--loop", format!("'{name}' has no motion: it is written as it is"));
-        }
-        Ok(Take { clip, name, schedule })
-    };
-    if chosen.is_empty() {
-        return Ok(vec![take(None)?]);
+    if args.rest {
+        let take = Take::cut(input, None, &args.span, None, motion::MAX_FRAMES, common)?;
+        return Ok(vec![Take { name: "rest".to_owned(), ..take }]);
     }
-    chosen.into_iter().map(|i| take(Some(i))).collect()
+    let chosen = motion::choose(input, args.clip.as_deref())?;
+    let chosen = if chosen.is_empty() { vec![None] } else { chosen.into_iter().map(Some).collect() };
+    let mut room = motion::MAX_FRAMES;
+    let mut takes = Vec::new();
+    for clip in chosen {
+        let take = match clip.filter(|_| args.cycle) {
+            Some(i) => {
+                let schedule = Schedule::cycle(&input.character.clips()[i], args.span.fps, room)?;
+                Take::new(input, clip, schedule)
+            }
+            None => Take::cut(input, clip, &args.span, args.input.speed, room, common)?,
+        };
+        room -= take.schedule.times.len();
+        if args.cycle && take.schedule.times.len() < 2 {
+            let what = format!("'{}' has no motion: it is written as it is", take.name);
+            shell::warn(&[Warning::new("--loop", what, 1)], common);
+        }
+        takes.push(take);
+    }
+    Ok(takes)
 }
 
 fn described(written: &[PathBuf]) -> String {
@@ -178,20 +154,4 @@ fn described(written: &[PathBuf]) -> String {
         [first, _, _, .., last] => format!("{} files, {} to {}", written.len(), shown(first), shown(last)),
         few => few.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", "),
     }
-}
-
-fn check_finite(shape: &Shape, input: &Input, clip: &str, time: f64) -> Result<()> {
-    let bad = shape.positions.iter().zip(&shape.normals).position(|(p, n)| !(p.is_finite() && n.is_finite()));
-    if let Some(vertex) = bad {
-        let joint = input.character.weights().of(vertex).next().map(|(slot, _)| {
-            let joint = input.character.slots()[slot as usize].joint as usize;
-            input.character.skeleton().joints()[joint].name.clone()
-        });
-        let joint = joint.unwrap_or_default();
-        ensure!(
-            false,
-            "vertex {vertex} is not finite at {time} s of '{clip}': check joint '{joint}' of the input"
-        );
-    }
-    Ok(())
 }

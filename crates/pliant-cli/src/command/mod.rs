@@ -2,6 +2,7 @@
 
 pub(crate) mod bake;
 pub(crate) mod bench;
+pub(crate) mod compare;
 pub(crate) mod inspect;
 pub(crate) mod picture;
 pub(crate) mod sample;

@@ -180,10 +180,7 @@ fn skin(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image
     };
     let values = heat.map(|heat| {
         let judge = Judge::new(&input.character, Options { self_intersections: false });
-        match heat {
-            Heat::Stretch => (heat, judge.stretch(&pose, &shape.positions)),
-            Heat::Volume => (heat, judge.volume_field(&pose, &shape.positions)),
-        }
+        (heat, heat.values(&judge, &pose, &shape.positions))
     });
     let mut portrait = Portrait::new(&input, args.size.0, args.size.1, View::Quarter, args.edges);
     if args.show == Some(Show::Skeleton) {

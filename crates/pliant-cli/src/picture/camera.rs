@@ -1,6 +1,6 @@
 //! The camera and its framing.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use std::str::FromStr;
 
 /// Where the camera stands. Y is up and the character looks along +Z, as in glTF.
@@ -29,6 +29,26 @@ impl View {
             View::Back => (180.0, 8.0),
             View::Quarter => (38.0, 14.0),
         }
+    }
+
+    /// The points that are outermost as this view sees them, and the highest and lowest: a picture that frames them holds
+    /// all of them, within its margin.
+    pub(crate) fn outermost(self, points: impl Iterator<Item = Vec3>) -> Vec<Vec3> {
+        let back = self.to_eye();
+        let right = DVec3::Y.cross(back).normalize();
+        let axes = [right, back.cross(right), back, DVec3::Y];
+        let mut outermost: Vec<(f64, Vec3)> = vec![(f64::NEG_INFINITY, Vec3::NAN); 2 * axes.len()];
+        for point in points.filter(|p| p.is_finite()) {
+            for (pair, axis) in outermost.chunks_exact_mut(2).zip(axes) {
+                let along = axis.dot(point.as_dvec3());
+                for (most, far) in pair.iter_mut().zip([along, -along]) {
+                    if far > most.0 {
+                        *most = (far, point);
+                    }
+                }
+            }
+        }
+        outermost.into_iter().map(|(_, point)| point).filter(|p| p.is_finite()).collect()
     }
 
     /// The direction from the scene to the eye.

@@ -61,6 +61,16 @@ pub(crate) struct Legend {
 const MIN_SIDE: u32 = 120;
 
 impl Legend {
+    /// Its colours from low over neutral to high in equal steps, sRGB, for those who draw it themselves.
+    pub(crate) fn stops(&self) -> [[u8; 3]; 9] {
+        let Scale { low, neutral, high } = self.scale;
+        std::array::from_fn(|k| {
+            let t = k as f32 / 4.0 - 1.0;
+            let value = if t < 0.0 { neutral + (neutral - low) * t } else { neutral + (high - neutral) * t };
+            self.scale.colour(value).map(srgb_from_linear)
+        })
+    }
+
     /// Height of the strip that a picture keeps free for a legend, in pixels.
     pub(super) fn strip(width: u32, height: u32) -> u32 {
         let side = width.min(height);

@@ -21,10 +21,11 @@ mod texture;
 pub(crate) use camera::View;
 pub(crate) use heat::{Legend, Scale, heat};
 pub(crate) use image::Image;
-pub(crate) use scene::{Bounds, Line, Mesh, Paint, Scene};
+pub(crate) use scene::{Line, Mesh, Paint, Scene};
 pub(crate) use texture::{Texture, decode_texture};
 
 use anyhow::{Result, ensure};
+use glam::Vec3;
 
 /// What stands behind the character.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,8 +52,9 @@ pub(crate) struct Options {
     pub(crate) edges: bool,
     /// Cast a shadow on the ground, the lowest level of `frame`.
     pub(crate) ground: bool,
-    /// What must be in the picture. Pictures that are compared share it, and so share the camera. `None`: the scene.
-    pub(crate) frame: Option<Bounds>,
+    /// Points that must be in the picture. Pictures that are compared share them, and so share the camera. None: those of
+    /// the scene.
+    pub(crate) frame: Vec<Vec3>,
     /// What stands behind.
     pub(crate) background: Background,
 }
@@ -67,7 +69,7 @@ impl Options {
             samples: 2,
             edges: false,
             ground: true,
-            frame: None,
+            frame: vec![],
             background: Background::Studio,
         }
     }

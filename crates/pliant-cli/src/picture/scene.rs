@@ -69,31 +69,22 @@ pub(crate) struct Line {
 
 /// An axis-aligned box.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Bounds {
+struct Bounds {
     /// Lowest corner.
-    pub(crate) min: Vec3,
+    min: Vec3,
     /// Highest corner.
-    pub(crate) max: Vec3,
+    max: Vec3,
 }
 
 impl Bounds {
     /// Around all finite points; `None` without any.
-    pub(crate) fn of(points: impl IntoIterator<Item = Vec3>) -> Option<Self> {
+    fn of(points: impl IntoIterator<Item = Vec3>) -> Option<Self> {
         points.into_iter().filter(|p| p.is_finite()).map(|p| Self { min: p, max: p }).reduce(Self::union)
     }
 
     /// Around both.
-    pub(crate) fn union(self, other: Self) -> Self {
+    fn union(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
-    }
-
-    fn is_usable(&self) -> bool {
-        self.min.is_finite() && self.max.is_finite() && self.min.cmple(self.max).all()
-    }
-
-    fn corners(&self) -> impl Iterator<Item = DVec3> {
-        let ends = [self.min.as_dvec3(), self.max.as_dvec3()];
-        (0..8).map(move |i: usize| DVec3::new(ends[i & 1].x, ends[i >> 1 & 1].y, ends[i >> 2].z))
     }
 }
 
@@ -141,7 +132,7 @@ impl<'a> Stage<'a> {
             scene.meshes.iter().flat_map(points).chain(ends).chain(besides)
         };
         let content = Bounds::of(used());
-        let given = options.frame.filter(Bounds::is_usable);
+        let given = Bounds::of(options.frame.iter().copied());
         let bounds = given.or(content).unwrap_or(Bounds { min: -Vec3::ONE, max: Vec3::ONE });
         let (min, max) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
         let centre = 0.5 * (min + max);
@@ -152,7 +143,9 @@ impl<'a> Stage<'a> {
         let (width, height) = (f64::from(options.width), f64::from(options.height));
         let strip = legend.map_or(0.0, |_| f64::from(Legend::strip(options.width, options.height)));
         let framed: Vec<DVec3> = match given {
-            Some(bounds) => bounds.corners().map(to_stage).collect(),
+            Some(_) => {
+                options.frame.iter().filter(|p| p.is_finite()).map(|p| to_stage(p.as_dvec3())).collect()
+            }
             None => used().map(|p| to_stage(p.as_dvec3())).collect(),
         };
         let camera = Camera::framing(options.view, &framed, width, height, strip);

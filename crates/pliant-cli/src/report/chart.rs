@@ -1,22 +1,22 @@
 //! Curves against time as inline SVG.
 
-use super::html::{escape, short};
+use super::page::{escape, short};
 use std::fmt::Write as _;
 
 /// A quantity of every frame.
-pub(super) struct Series {
-    pub(super) name: &'static str,
+pub(super) struct Series<'a> {
+    pub(super) name: &'a str,
     pub(super) values: Vec<Option<f64>>,
 }
 
 /// A picture of some quantities against time.
-pub(super) struct Chart {
+pub(super) struct Chart<'a> {
     pub(super) title: &'static str,
     /// Of the vertical axis.
     pub(super) unit: &'static str,
     /// What it tells.
     pub(super) note: &'static str,
-    pub(super) series: Vec<Series>,
+    pub(super) series: Vec<Series<'a>>,
     /// A value that the axis must hold; drawn as a line unless 0.
     pub(super) base: f64,
     /// Counts: no ticks between whole numbers.
@@ -34,7 +34,7 @@ const MOST_POINTS: usize = 1400;
 /// Above this many frames there is no text to show under the pointer: it would make the file large.
 const MOST_HINTS: usize = 600;
 
-impl Chart {
+impl Chart<'_> {
     fn values(&self) -> impl Iterator<Item = f64> + '_ {
         self.series.iter().flat_map(|s| s.values.iter().flatten().copied()).filter(|v| v.is_finite())
     }
@@ -81,7 +81,7 @@ impl Chart {
         if self.series.len() < 2 {
             return String::new();
         }
-        let entry = |(k, s): (usize, &Series)| {
+        let entry = |(k, s): (usize, &Series<'_>)| {
             format!(
                 "<span class=\"key\"><svg width=\"26\" height=\"8\" aria-hidden=\"true\"><g class=\"s{k}\">\
                  <path d=\"M0 4H26\"/></g></svg> {}</span>",
@@ -177,6 +177,17 @@ impl Chart {
             out.push_str("</title></rect>");
         }
         out.push_str("</g>");
+    }
+}
+
+/// Charts that were drawn, where any were.
+pub(super) fn section(out: &mut String, drawn: &[String]) {
+    if !drawn.is_empty() {
+        let _ = write!(
+            out,
+            "<section aria-label=\"Curves\"><h2>Against time</h2><div class=\"charts\">{}</div></section>",
+            drawn.concat()
+        );
     }
 }
 

@@ -1,29 +1,20 @@
 //! The report as one page that needs nothing else.
 
-use super::chart::{Chart, Series};
-use super::{Frame, Report};
+use super::chart::{self, Chart, Series};
+use super::page::{self, escape, short};
+use super::{Captioned, Frame, Report};
 use std::fmt::Write as _;
 
-const STYLE: &str = include_str!("style.css");
-
 /// One self-contained page: what was measured as a table and as curves, and PNG pictures with their captions.
-pub(crate) fn html(report: &Report, pictures: &[(String, Vec<u8>)]) -> String {
+pub(crate) fn html(report: &Report, pictures: &[Captioned]) -> String {
     let clip = report.clip.as_deref().filter(|c| !c.is_empty());
     let title = match clip {
         Some(clip) => format!("{}, {clip}, {}", report.character, report.method),
         None => format!("{}, {}", report.character, report.method),
     };
-    let mut out = String::new();
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\">\
-         <title>{0}: Pliant report</title><style>{STYLE}</style></head>\n<body><main><h1>{0}</h1><p class=\"lead\">{1}</p>",
-        escape(&title),
-        escape(&lead(report))
-    );
-    warnings(&mut out, report);
+    let mut out = page::begin(&title, "report", &lead(report));
+    flags(&mut out, report);
+    page::warnings(&mut out, &report.warnings);
     out.push_str("<section aria-label=\"Summary\"><h2>Summary</h2><div class=\"tables\">");
     for (caption, rows) in tables(report) {
         let _ = write!(out, "<table><caption>{caption}</caption><tbody>");
@@ -39,33 +30,16 @@ pub(crate) fn html(report: &Report, pictures: &[(String, Vec<u8>)]) -> String {
     joints(&mut out, report);
     if !pictures.is_empty() {
         out.push_str("<section aria-label=\"Pictures\"><h2>Pictures</h2><div class=\"pictures\">");
-        for (caption, png) in pictures {
-            let caption = escape(caption);
-            let _ = write!(
-                out,
-                "<figure><img alt=\"{caption}\" src=\"data:image/png;base64,{}\"><figcaption>{caption}</figcaption></figure>",
-                base64(png)
-            );
-        }
+        pictures.iter().for_each(|(caption, png)| page::picture(&mut out, caption, &escape(caption), png));
         out.push_str("</div></section>");
     }
-    let _ = writeln!(
-        out,
-        "<footer>{}. State hash <code>{}</code>.</footer></main></body></html>",
-        escape(&report.generator),
-        escape(&report.state_hash)
-    );
+    let (generator, hash) = (escape(&report.generator), escape(&report.state_hash));
+    page::end(&mut out, &format!("{generator}. State hash <code>{hash}</code>."));
     out
 }
 
 fn lead(report: &Report) -> String {
-    let mut text = format!("{} frame{}", report.frames, if report.frames == 1 { "" } else { "s" });
-    if let (Some(first), Some(last)) = (report.per_frame.first(), report.per_frame.last()) {
-        let _ = write!(text, " from {} to {} s", short(first.time), short(last.time));
-    }
-    if let Some(fps) = report.fps {
-        let _ = write!(text, " at {} a second", short(fps));
-    }
+    let mut text = page::extent(&report.times, report.fps);
     let _ = write!(text, "; {} vertices, {} triangles", report.vertices, report.triangles);
     if let Some(tets) = report.tets {
         let _ = write!(text, ", {tets} tets");
@@ -77,7 +51,7 @@ fn lead(report: &Report) -> String {
     text + "."
 }
 
-fn warnings(out: &mut String, report: &Report) {
+fn flags(out: &mut String, report: &Report) {
     if !report.flagged_frames.is_empty() {
         let some: Vec<String> = report.flagged_frames.iter().take(20).map(usize::to_string).collect();
         let more = if report.flagged_frames.len() > 20 { ", ..." } else { "" };
@@ -88,13 +62,6 @@ fn warnings(out: &mut String, report: &Report) {
             report.frames,
             some.join(", ")
         );
-    }
-    if !report.warnings.is_empty() {
-        out.push_str("<section class=\"warn\" aria-label=\"Warnings\"><h2>Warnings</h2><ul>");
-        for warning in &report.warnings {
-            let _ = write!(out, "<li>{}</li>", escape(warning));
-        }
-        out.push_str("</ul></section>");
     }
 }
 
@@ -271,13 +238,7 @@ fn curves(out: &mut String, report: &Report) {
     let times = strung(&report.times);
     let drawn: Vec<String> =
         charts.iter().enumerate().filter_map(|(id, c)| c.svg(id, &times, &report.flagged_frames)).collect();
-    if !drawn.is_empty() {
-        let _ = write!(
-            out,
-            "<section aria-label=\"Curves\"><h2>Against time</h2><div class=\"charts\">{}</div></section>",
-            drawn.concat()
-        );
-    }
+    chart::section(out, &drawn);
 }
 
 /// Joints by how much they collapse, worst first.
@@ -308,80 +269,4 @@ fn joints(out: &mut String, report: &Report) {
         let _ = write!(out, "<p class=\"note\">and {} more, in the JSON report</p>", sections.len() - SHOWN);
     }
     out.push_str("</section>");
-}
-
-/// A number to about four digits.
-pub(super) fn short(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    if !(1e-4..1e7).contains(&size) {
-        return format!("{value:.2e}");
-    }
-    let decimals = (3 - libm::log10(size).floor() as i32).clamp(0, 7) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-/// Text that cannot be taken for markup, in content or in quotes.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // Controls have no place in HTML.
-            c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let bits = chunk.iter().enumerate().fold(0u32, |n, (k, &b)| n | u32::from(b) << (16 - 8 * k));
-        for k in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * k)) as usize & 63];
-            out.push(if k <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_pads() {
-        let cases = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
-        for (plain, coded) in cases {
-            assert_eq!(base64(plain.as_bytes()), coded);
-        }
-        assert_eq!(base64(&[0xfb, 0xff, 0xfe]), "+//+");
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let cases = [
-            (0.0, "0"),
-            (1.0, "1"),
-            (0.12345, "0.1235"),
-            (12.345, "12.35"),
-            (123_456.7, "123457"),
-            (-2.5, "-2.5"),
-            (1e-9, "1.00e-9"),
-            (100.0, "100"),
-        ];
-        for (value, text) in cases {
-            assert_eq!(short(value), text);
-        }
-    }
 }

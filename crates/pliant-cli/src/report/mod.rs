@@ -1,14 +1,21 @@
-//! What a bake has to say about itself: JSON for programs, HTML for people.
+//! What a bake, or a comparison, has to say about itself: JSON for programs, HTML for people.
 
 mod chart;
+pub(crate) mod comparison;
 mod html;
+mod measures;
+mod page;
 
 pub(crate) use html::html;
+pub(crate) use measures::{MEASURES, Measure};
 
 use pliant::measure::{self, Summary, VolumeSource};
 use pliant::method::Packing;
 use pliant_kit::drive::Milliseconds;
 use serde::Serialize;
+
+/// A caption and a PNG.
+pub(crate) type Captioned = (String, Vec<u8>);
 
 /// A clip baked by a method. What does not apply is null.
 #[derive(Debug, Clone, Serialize)]

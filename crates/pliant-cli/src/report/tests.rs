@@ -1,4 +1,6 @@
+use super::comparison::{Comparison, Failed, Strip};
 use super::*;
+use crate::picture::{Legend, Scale};
 use pliant::measure::FrameMeasures;
 
 /// Half a minute of a limb that bends and comes back, with a gap and a flagged frame.
@@ -111,10 +113,50 @@ fn html_is_whole_and_escaped() {
     for title in ["Volume error", "Edge stretch", "Joint sections", "Self-intersections", "Kinetic energy"] {
         assert!(page.contains(&format!("{title}, ")), "{title} has a curve");
     }
-    for tag in ["figure", "svg", "table", "section", "figcaption", "g", "title", "span", "main"] {
+    check_tags(&page);
+}
+
+/// What is opened is closed.
+fn check_tags(page: &str) {
+    let tags = "figure svg table tbody tr td section figcaption g title span main div p ul li h3";
+    for tag in tags.split(' ') {
         let open = page.matches(&format!("<{tag} ")).count() + page.matches(&format!("<{tag}>")).count();
         assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
     }
+}
+
+#[test]
+fn a_comparison_is_whole_and_escaped() {
+    let mut other = sample();
+    other.method = "dqs".into();
+    other.volume_error_percent = Some(MaxMean { max: 1.5, mean: 0.5 });
+    other.warnings.push("only here".into());
+    let failed = vec![Failed { method: "strain".into(), reason: "no <b>flesh</b>".into() }];
+    let moment = Measure::named("volume error").unwrap().moment(&[sample(), other.clone()]).unwrap();
+    assert_eq!((moment.time, &moment.worst[0].method[..]), (moment.frame as f64 / 30.0, "lbs"));
+    let said = Comparison::said(&other, &moment);
+    assert!(said.starts_with("volume error 6.399 %"), "{said}");
+    let comparison = Comparison::new(vec![sample(), other], failed, vec![moment]).unwrap();
+    assert_eq!(comparison.best["Volume error, most (%)"], ["dqs"]);
+    let legend = Legend {
+        title: "how <far>".into(),
+        unit: "%".into(),
+        scale: Scale { low: -50.0, neutral: 0.0, high: 50.0 },
+    };
+    let strip = Strip {
+        title: "At <1 s>".into(),
+        note: "worst & last".into(),
+        pictures: vec![("lbs".into(), said, vec![0x89, b'P', b'N', b'G'])],
+        legend: Some(legend),
+    };
+    let page = comparison.html(&[strip]);
+    check_tags(&page);
+    assert!(!page.contains("<script") && !page.contains("<1 s>") && !page.contains("<far>"));
+    assert!(page.contains("strain is not compared: no &lt;b&gt;flesh&lt;/b&gt;"));
+    assert!(page.contains("<td>6.4</td><td class=\"best\">1.5</td>"));
+    assert!(page.contains("<li>dqs: only here</li>") && page.matches("had no weights").count() == 1);
+    assert!(page.contains(">Pictures: 1.") && !page.contains("NaN") && !page.contains("url("));
+    assert!(Comparison::new(vec![], vec![], vec![]).is_none());
 }
 
 #[test]

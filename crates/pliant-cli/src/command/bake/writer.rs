@@ -1,8 +1,8 @@
 //! Where the frames of a bake go.
 
-use super::Take;
 use crate::args::{BakeArgs, Common};
 use crate::shell;
+use crate::take::Take;
 use crate::terminal::shown;
 use anyhow::{Context, Result};
 use pliant::method::Shape;

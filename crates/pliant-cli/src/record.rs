@@ -1,27 +1,49 @@
-//! What is kept of a bake's frames as they go by.
+//! A method made ready for a character, and what is kept of its frames as they go by.
 
-use super::Take;
-use crate::args::BakeArgs;
-use crate::picture::View;
-use crate::portrait::{Heat, Portrait};
+use crate::args::Common;
 use crate::report::{Balls, Loop, Report, Run};
-use anyhow::{Context, Result};
+use crate::take::Take;
+use anyhow::{Context, Result, bail};
 use pliant::measure::{Judge, Recorder, TetJudge};
-use pliant::method::Shape;
-use pliant::rig::Pose;
+use pliant::method::{Deformer, Settings, Shape};
 use pliant_kit::drive::{Cycle, Frame, Milliseconds};
 use pliant_kit::hash::StateHash;
-use pliant_kit::input::{Input, extension};
+use pliant_kit::input::Input;
+use pliant_kit::{clock, prepare};
 
-/// A caption and a PNG.
-type Captioned = (String, Vec<u8>);
+/// A method made ready for a character.
+pub(crate) struct Ready<'a> {
+    pub(crate) deformer: Box<dyn Deformer + 'a>,
+    /// Of its flesh, where it has any.
+    pub(crate) tets: Option<TetJudge>,
+    /// What is known of it before it plays.
+    pub(crate) about: Circumstances,
+    /// What was odd about it, in words.
+    pub(crate) odd: Vec<String>,
+}
 
-/// A frame worth a picture.
-struct Worst {
-    time: f64,
-    stretch: f64,
-    pose: Pose,
-    shape: Shape,
+impl<'a> Ready<'a> {
+    pub(crate) fn prepare(
+        method: &str,
+        settings: &Settings,
+        input: &'a Input,
+        common: &Common,
+    ) -> Result<Self> {
+        let started = clock::milliseconds();
+        let deformer = prepare(method, settings, input, common.path(), common)?;
+        let about = Circumstances {
+            method: method.to_owned(),
+            prepare_ms: clock::milliseconds() - started,
+            preroll_ms: 0.0,
+            balls: deformer.packing().map(|p| Balls::new(&p, input.character.diagonal())),
+            cycles: vec![],
+            warnings: input.warnings.iter().map(ToString::to_string).collect(),
+        };
+        let mut odd = input.unused_tets(&*deformer);
+        odd.extend(deformer.warnings().iter().cloned());
+        let tets = deformer.body().map(|body| TetJudge::new(&input.character, body));
+        Ok(Self { deformer, tets, about, odd })
+    }
 }
 
 /// Frames that are not fit to be used.
@@ -36,46 +58,45 @@ struct Flags {
 }
 
 /// What is kept of the frames as they go by.
-pub(super) struct Record<'a> {
+pub(crate) struct Record<'a> {
     hash: StateHash,
     ms: Vec<Milliseconds>,
     tets: Option<&'a TetJudge>,
     recorder: Option<Recorder<'a>>,
-    worst: Option<Worst>,
     frames: usize,
     flags: Flags,
 }
 
 /// What a report says beside what was measured.
-pub(super) struct Circumstances {
-    pub(super) method: String,
-    pub(super) prepare_ms: f64,
-    pub(super) preroll_ms: f64,
-    pub(super) balls: Option<Balls>,
-    pub(super) cycles: Vec<Cycle>,
+pub(crate) struct Circumstances {
+    pub(crate) method: String,
+    pub(crate) prepare_ms: f64,
+    pub(crate) preroll_ms: f64,
+    pub(crate) balls: Option<Balls>,
+    pub(crate) cycles: Vec<Cycle>,
     /// All that was odd, in words.
-    pub(super) warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl<'a> Record<'a> {
     /// Measures all that there is a judge for.
-    pub(super) fn new(judge: Option<&'a Judge>, tets: Option<&'a TetJudge>) -> Self {
+    pub(crate) fn new(judge: Option<&'a Judge>, tets: Option<&'a TetJudge>) -> Self {
         Self {
             hash: StateHash::default(),
             ms: vec![],
             tets,
             recorder: judge.map(|judge| judge.record(tets)),
-            worst: None,
             frames: 0,
             flags: Flags::default(),
         }
     }
 
-    pub(super) fn frame(&mut self, clip: &str, frame: &Frame<'_>) {
+    /// Takes in the next frame; gives its largest stretch, where that is measured.
+    pub(crate) fn frame(&mut self, clip: &str, frame: &Frame<'_>) -> Option<f64> {
         let Frame { time, pose, shape, nodes, health, ms, .. } = *frame;
         // Tets that only tell the skin's volume lie as its weights say: there is no flesh to be inside out.
         let is_flesh = health.off.is_none();
-        let inverted = match &mut self.recorder {
+        let (inverted, stretch) = match &mut self.recorder {
             Some(recorder) => {
                 let measures = recorder.frame(time, pose, &shape.positions, nodes);
                 measures.inverted_tets = measures.inverted_tets.filter(|_| is_flesh);
@@ -85,19 +106,14 @@ impl<'a> Record<'a> {
                 measures.volume_error_before_overlap_percent =
                     health.off_before_overlap.map(|off| 100.0 * off.abs());
                 measures.overlap_vertices = health.parted;
-                let stretch = measures.edge_stretch.map_or(0.0, |s| s.max);
-                let inverted = measures.inverted_tets;
                 self.ms.push(ms);
                 self.hash.frame(&shape.positions);
-                if self.worst.as_ref().is_none_or(|w| stretch > w.stretch) {
-                    self.worst = Some(Worst { time, stretch, pose: pose.clone(), shape: shape.clone() });
-                }
-                inverted
+                (measures.inverted_tets, measures.edge_stretch.map(|s| s.max))
             }
             // The end of the command does not depend on whether a report is asked for.
             None => {
                 let tets = self.tets.filter(|_| is_flesh).zip(nodes);
-                tets.and_then(|(tets, nodes)| tets.frame(pose, nodes)).map(|m| m.inverted)
+                (tets.and_then(|(tets, nodes)| tets.frame(pose, nodes)).map(|m| m.inverted), None)
             }
         };
         let (is_inverted, is_held) = (inverted.is_some_and(|n| n > 0), health.held > 0);
@@ -108,10 +124,11 @@ impl<'a> Record<'a> {
             self.flags.held += usize::from(is_held);
             self.flags.first.get_or_insert_with(|| (clip.to_owned(), time));
         }
+        stretch
     }
 
     /// What is wrong with the frames, in words; none where nothing is.
-    pub(super) fn flagged(&self) -> Option<String> {
+    pub(crate) fn flagged(&self) -> Option<String> {
         let (clip, time) = self.flags.first.as_ref()?;
         let kinds = [
             ("tets inside out", self.flags.inverted),
@@ -127,15 +144,8 @@ impl<'a> Record<'a> {
         ))
     }
 
-    /// Everything measured, and pictures if the report shows them.
-    pub(super) fn report(
-        mut self,
-        input: &Input,
-        judge: &Judge,
-        takes: &[Take],
-        args: &BakeArgs,
-        about: Circumstances,
-    ) -> Result<(Report, Vec<Captioned>)> {
+    /// Everything measured.
+    pub(crate) fn report(mut self, input: &Input, takes: &[Take], about: Circumstances) -> Result<Report> {
         let summary = self.recorder.take().map(Recorder::finish).context("nothing was measured")?;
         let character = &input.character;
         let worst = |value: fn(&Cycle) -> f64| about.cycles.iter().map(value).reduce(f64::max);
@@ -165,31 +175,21 @@ impl<'a> Record<'a> {
             warnings: about.warnings,
             state_hash: self.hash.hex(),
         };
-        let shows_pictures = args.report.as_ref().is_some_and(|path| extension(path) == "html");
-        let pictures = if shows_pictures { pictures(input, judge, self.worst.take())? } else { vec![] };
-        Ok((Report::new(run, &summary), pictures))
+        Ok(Report::new(run, &summary))
     }
 }
 
-/// Rest, worst frame, and what is wrong with it, by one camera.
-fn pictures(input: &Input, judge: &Judge, worst: Option<Worst>) -> Result<Vec<Captioned>> {
-    let Some(worst) = worst else { return Ok(vec![]) };
-    let rest = Shape::rest(&input.character);
-    let rest_pose = Pose::rest(&input.character);
-    let portrait = Portrait::new(input, 640, 640, View::Quarter, false);
-    let stretch = judge.stretch(&worst.pose, &worst.shape.positions);
-    let volume = judge.volume_field(&worst.pose, &worst.shape.positions);
-    let at = format!("most stretched frame, at {:.3} s", worst.time);
-    let shot = |caption: &str, shape: &Shape, pose: &Pose, heat| -> Result<Captioned> {
-        Ok((caption.to_owned(), portrait.take(shape, pose, heat)?.to_png()?))
-    };
-    let (shape, pose) = (&worst.shape, &worst.pose);
-    Ok(vec![
-        shot("rest", &rest, &rest_pose, None)?,
-        shot(&at, shape, pose, None)?,
-        shot(&format!("stretch, {at}"), shape, pose, Some((Heat::Stretch, &stretch[..])))?,
-        shot(&format!("volume, {at}"), shape, pose, Some((Heat::Volume, &volume[..])))?,
-    ])
+/// An error where a frame has places that are not numbers: nothing may be made of it.
+pub(crate) fn check_finite(shape: &Shape, input: &Input, clip: &str, time: f64) -> Result<()> {
+    let bad = shape.positions.iter().zip(&shape.normals).position(|(p, n)| !(p.is_finite() && n.is_finite()));
+    let Some(vertex) = bad else { return Ok(()) };
+    let character = &input.character;
+    let joint = character.weights().of(vertex).next().map(|(slot, _)| {
+        let joint = character.slots()[slot as usize].joint as usize;
+        character.skeleton().joints()[joint].name.clone()
+    });
+    let joint = joint.unwrap_or_default();
+    bail!("vertex {vertex} is not finite at {time} s of '{clip}': check joint '{joint}' of the input")
 }
 
 #[cfg(test)]
@@ -197,6 +197,7 @@ mod tests {
     use super::*;
     use pliant::asset::Character;
     use pliant::method::Health;
+    use pliant::rig::Pose;
     use pliant::zoo;
 
     #[test]
