@@ -141,7 +141,7 @@ pub(crate) const MEASURES: [Measure; 8] = [
     },
     Measure {
         name: "edge stretch",
-        most: "the longest edge",
+        most: "the most stretched edge",
         badness: |f| f.edge_stretch.map(|s| s.max - 1.0),
         text: |f| Some(format!("stretch {}", short(f.edge_stretch?.max))),
     },
