@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_later_region_counts() {
-        let character = zoo::character("cylinder", Some(400)).unwrap();
+        let character = zoo::character("cylinder", Some(500)).unwrap();
         let mut settings = Settings { preset: Some(Preset::Fat), ..Settings::default() };
         assert!(softness(&settings, &character).unwrap().iter().all(|&s| s == 1.0));
         settings.regions = vec![Region::new("all", Place::All, Preset::Muscle)];
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_body_at_rest_or_moved_as_one_is_off_by_nothing() {
-        let character = zoo::character("cylinder", Some(400)).unwrap();
+        let character = zoo::character("cylinder", Some(500)).unwrap();
         let skin = character.surface();
         let body =
             Body::of_skin(skin.positions(), skin.triangles(), Fineness::Tets(500), &mut |_| true).unwrap();
