@@ -12,8 +12,8 @@ use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 use tree::{Fault, Value};
 
-/// A larger file (64 MB) is no settings file: a million painted vertices take a third of that.
-pub const MAX_BYTES: u64 = 1 << 26;
+/// A larger file (2 MB) is no settings file: some 170,000 painted vertices fit in.
+pub const MAX_BYTES: u64 = 1 << 21;
 
 /// Bytes of a file whose errors are all looked at.
 const MAX_SEARCHED: usize = 1 << 16;

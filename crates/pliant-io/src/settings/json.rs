@@ -16,7 +16,10 @@ pub fn from_json(settings: &Value) -> Result<(SettingsFile, String), ReadError> 
     let table = without_nulls(settings).unwrap_or(Value::Object(Map::new()));
     let text = toml::to_string(&table).map_err(|e| refuse(format!("these are no settings: {e}")))?;
     if text.len() as u64 > MAX_BYTES {
-        return Err(refuse(format!("{} bytes are too many for settings", text.len())));
+        return Err(refuse(format!(
+            "{} bytes are too many for settings, {MAX_BYTES} at most: paint fewer vertices",
+            text.len()
+        )));
     }
     Ok((read(text.as_bytes())?, text))
 }
