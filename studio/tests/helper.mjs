@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { extname, join, normalize } from 'node:path';
+import { extname, join, normalize, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
@@ -14,8 +14,8 @@ const BROWSERS = [process.env.CHROME, '/usr/bin/chromium', '/usr/bin/chromium-br
 // Pictures without a graphics card.
 const ARGS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'];
 
-/** Characters, recordings and bad files to try, where there are any. */
-export const DATA = process.env.PLIANT_DATA;
+/** Characters, recordings and bad files to try, where there are any. Browsers take no drops from paths with `..` in them. */
+export const DATA = process.env.PLIANT_DATA && resolve(process.env.PLIANT_DATA);
 
 async function serve() {
   const server = createServer(async (request, response) => {
