@@ -14,6 +14,9 @@ cargo xtask test     every test, with all the set-up it needs
 cargo xtask bench    the benchmarks: kernels against their scalar reference, loading against the gltf crate
                      (--peers: the solver against pyPBD's and tet bodies against fTetWild's, which Python's pip installs
                      under target/)
+cargo xtask paper    what the papers behind Pliant claim, run anew: pages in docs/results. All that follows goes to it:
+                     000 to 004, solver, tets, figures; --again for what is up to date as well; --check runs nothing and
+                     says what is older than the code
 cargo xtask gallery  pictures of every sample at rest and in every motion, in out/gallery
 cargo xtask pictures the README's pictures, in docs/images";
 
@@ -25,6 +28,7 @@ fn main() -> ExitCode {
         "test" => test(),
         "bench" if std::env::args().nth(2).as_deref() == Some("--peers") => peers(),
         "bench" => bench(),
+        "paper" => paper(std::env::args().skip(2)),
         "gallery" => gallery(),
         "pictures" => pictures(),
         _ => {
@@ -206,6 +210,21 @@ fn bench() -> Result<()> {
     let pliant = pliant()?;
     run(&[&pliant, "bench"])?;
     run(&["cargo", "bench", "--quiet", "--package", "pliant-io", "--bench", "load"])
+}
+
+/// The papers' tables and figures by our own engine.
+fn paper(words: impl Iterator<Item = String>) -> Result<()> {
+    let pliant = pliant()?;
+    let (root, data) = (root(), data()?);
+    let mut command =
+        vec!["cargo", "run", "--quiet", "--release", "--package", "pliant-paper", "--", "--pliant", &pliant];
+    command.extend(["--root", text(&root)?]);
+    if let Some(data) = &data {
+        command.extend(["--data", text(data)?]);
+    }
+    let words: Vec<String> = words.collect();
+    command.extend(words.iter().map(String::as_str));
+    run(&command)
 }
 
 /// The solver against pyPBD's, and tet bodies against those of fTetWild, in one run.
