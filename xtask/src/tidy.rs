@@ -24,7 +24,7 @@ const MAX_LINES: usize = 800;
 
 pub(crate) fn check(root: &Path) -> Result<()> {
     let mut problems = Vec::new();
-    for crate_name in ["pliant", "pliant-io", "pliant-kit", "pliant-web", "pliant-cli"] {
+    for crate_name in ["pliant", "pliant-io", "pliant-kit", "pliant-web", "pliant-cli", "pliant-paper"] {
         let source = root.join("crates").join(crate_name).join("src");
         for path in rust_files(&source)? {
             let text = std::fs::read_to_string(&path)?;

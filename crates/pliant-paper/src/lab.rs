@@ -23,8 +23,9 @@ pub(crate) struct Lab<'a> {
     temporary: tempfile::TempDir,
 }
 
-/// Pictures are this large.
+/// Pictures are this large; those of a straight limb are flat.
 const PICTURE: &str = "300x300";
+const FLAT: &str = "--size 300x120";
 
 impl<'a> Lab<'a> {
     pub(crate) fn new(
@@ -73,12 +74,23 @@ impl<'a> Lab<'a> {
         self.picture_of(name, label, &words.split_whitespace().collect::<Vec<_>>())
     }
 
+    /// The built-in arm in `bend` or `twist`, by several methods, beside each other.
+    pub(crate) fn arms(&self, clip: &str, seconds: f64, methods: &[&str]) -> Result<Vec<(String, String)>> {
+        let size = if clip == "twist" { FLAT } else { "" };
+        let arm = |method: &&str| {
+            let words =
+                format!("sample:arm --clip {clip} --time {seconds} --view front --method {method} {size}");
+            self.picture(&format!("arm-{clip}-{method}"), method, &words)
+        };
+        methods.iter().map(arm).collect()
+    }
+
     pub(crate) fn picture_of(&self, name: &str, label: &str, words: &[&str]) -> Result<(String, String)> {
         let file = format!("{}/{name}.png", self.chapter);
         let path = self.out.join(&file);
         std::fs::create_dir_all(self.out.join(self.chapter))?;
-        let tail = ["--size", PICTURE, "--quiet", "-o", &path.to_string_lossy()];
-        self.run(&[&["picture"], words, &tail[..]].concat())?;
+        let size = if words.contains(&"--size") { &[][..] } else { &["--size", PICTURE][..] };
+        self.run(&[&["picture"], words, size, &["--quiet", "-o", &path.to_string_lossy()]].concat())?;
         Ok((label.to_owned(), file))
     }
 

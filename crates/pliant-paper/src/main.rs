@@ -216,9 +216,12 @@ fn hash_of_folder(folder: &Path) -> Result<String> {
     Ok(format!("{:016x}", hasher.digest()))
 }
 
-/// The day in Greenwich, as 2026-01-31.
 fn today() -> String {
-    let days = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() / 86_400) as i64;
+    day(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() / 86_400) as i64)
+}
+
+/// The day in Greenwich so many days after 1 January 1970, as 2026-01-31.
+fn day(days: i64) -> String {
     // Days since 1 March of the year 0: leap days come last.
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -229,4 +232,45 @@ fn today() -> String {
     let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
     let year = era * 400 + of_era_years + i64::from(month <= 2);
     format!("{year}-{month:02}-{day:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted() {
+        let known = [
+            (0, "1970-01-01"),
+            (59, "1970-03-01"),
+            (11_016, "2000-02-29"),
+            (19_723, "2024-01-01"),
+            (20_819, "2027-01-01"),
+        ];
+        known.iter().for_each(|(days, shown)| assert_eq!(day(*days), *shown));
+    }
+
+    #[test]
+    fn chapters_and_experiments_have_names_of_their_own() {
+        let mut files: Vec<PathBuf> =
+            CHAPTERS.iter().flat_map(|c| c.experiments.iter().map(|e| file(Path::new(""), c, e))).collect();
+        let count = files.len();
+        files.sort();
+        files.dedup();
+        assert_eq!(files.len(), count);
+    }
+
+    #[test]
+    fn a_changed_file_changes_the_stamp() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        std::fs::create_dir(folder.path().join("a"))?;
+        std::fs::write(folder.path().join("a/b.rs"), "one")?;
+        let before = hash_of_folder(folder.path())?;
+        assert_eq!(before, hash_of_folder(folder.path())?);
+        std::fs::write(folder.path().join("a/b.rs"), "two")?;
+        let changed = hash_of_folder(folder.path())?;
+        std::fs::rename(folder.path().join("a/b.rs"), folder.path().join("a/c.rs"))?;
+        assert!(before != changed && changed != hash_of_folder(folder.path())?);
+        Ok(())
+    }
 }

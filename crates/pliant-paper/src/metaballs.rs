@@ -131,16 +131,9 @@ fn joints(lab: &Lab<'_>) -> Result<Results> {
         }
     }
     results.table("", &["limb", "method", "smallest section", "largest", "volume off, %"], lines);
-    for (clip, caption) in [("twist", "Half a turn of twist."), ("bend", "A bend of 150 degrees.")] {
-        let pictures = ["lbs", "dqs", METHOD].map(|method| {
-            lab.picture(
-                &format!("arm-{clip}-{method}"),
-                method,
-                &format!("sample:arm --clip {clip} --time 1.5 --view front --method {method}"),
-            )
-        });
-        results.figure(caption, pictures.into_iter().collect::<Result<_>>()?);
-    }
+    let methods = ["lbs", "dqs", METHOD];
+    results.figure("Half a turn of twist.", lab.arms("twist", 1.5, &methods)?);
+    results.figure("A bend of 150 degrees.", lab.arms("bend", 1.5, &methods)?);
     Ok(results)
 }
 
@@ -308,7 +301,7 @@ fn bulge(lab: &Lab<'_>) -> Result<Results> {
         "The radius of a muscle's balls grows with the bend, and the skin follows.",
         lab.plot("bulge", &plot)?,
     );
-    let strong = lab.settings("strong.toml", "[metaballs]\nhumanoid_muscles = 0.5\n")?;
+    let strong = lab.settings("strong.toml", "[metaballs]\nhumanoid_muscles = 0.25\n")?;
     let still = "sample:human --clip bend --time 60% --method metaballs --view front";
     results.figure(
         "The muscles of a human body, off and on.",

@@ -134,3 +134,60 @@ pub(crate) fn index(chapters: &[(&Chapter, Vec<Option<Record>>)], engine: &str) 
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::Stamp;
+
+    fn no_run(_: &crate::lab::Lab<'_>) -> anyhow::Result<Results> {
+        Ok(Results::default())
+    }
+
+    const CHAPTER: Chapter = Chapter {
+        name: "009",
+        title: "009: a paper",
+        about: "About it.",
+        source: "",
+        experiments: &[
+            Experiment { name: "a", title: "First", run: no_run },
+            Experiment { name: "b", title: "Second", run: no_run },
+        ],
+    };
+
+    fn record() -> Record {
+        let mut results = Results::default();
+        results.find("fast", "10 ms", "2 ms", Some(5.0), Verdict::Holds);
+        results.claim("sound", "yes", "no", false);
+        results.table("Numbers", &["a", "b"], vec![vec!["1".into(), "2".into()]]);
+        results.figure("Two", vec![("x".into(), "009/x.png".into()), ("y".into(), "009/y.png".into())]);
+        let stamp = Stamp { engine: "e".into(), experiment: "x".into() };
+        let (machine, date) = ("a machine".to_owned(), "2026-01-31".to_owned());
+        Record { id: "009-a".into(), stamp, machine, date, seconds: 1.0, results }
+    }
+
+    #[test]
+    fn a_page_has_claims_beside_figures_and_says_what_is_missing() {
+        let page =
+            chapter(&CHAPTER, &[(&CHAPTER.experiments[0], Some(record())), (&CHAPTER.experiments[1], None)]);
+        assert!(page.contains("| fast | 10 ms | 2 ms | 5.0 | holds |"), "{page}");
+        assert!(page.contains("| sound | yes | no | | **does not hold** |"), "{page}");
+        assert!(page.contains("| ![x](009/x.png) | ![y](009/y.png) |"), "{page}");
+        assert!(
+            page.contains("a machine, 2026-01-31") && page.contains("## Second\n\nNot run yet."),
+            "{page}"
+        );
+        // Rows are as wide as their heads.
+        for table in page.split("\n\n").filter(|block| block.starts_with('|')) {
+            let widths: Vec<usize> = table.lines().map(|line| line.matches('|').count()).collect();
+            assert!(widths.iter().all(|w| *w == widths[0]), "{table}");
+        }
+    }
+
+    #[test]
+    fn the_index_counts_and_names_what_does_not_hold() {
+        let page = index(&[(&CHAPTER, vec![Some(record()), None])], "e");
+        assert!(page.contains("| [009: a paper](009.md) | 1 | 1 | 0 | 1 |"), "{page}");
+        assert!(page.contains("- [009](009.md): sound; published or asked: yes; seen: no."), "{page}");
+    }
+}

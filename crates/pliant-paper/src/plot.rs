@@ -17,7 +17,9 @@ pub(crate) struct Plot<'a> {
     pub(crate) series: Vec<Series>,
 }
 
-const SIZE: (u32, u32) = (720, 400);
+const SIZE: (u32, u32) = (760, 380);
+/// Width of the column of names.
+const NAMES: u32 = 210;
 
 /// Colours that stay apart for most eyes.
 const COLORS: [RGBColor; 8] = [
@@ -47,10 +49,18 @@ impl Plot<'_> {
         {
             let root = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
             root.fill(&WHITE)?;
-            let mut builder = ChartBuilder::on(&root);
+            // Names stand beside the curves, never on them.
+            let names = if self.series.len() > 1 { NAMES } else { 0 };
+            let (left_side, right_side) = root.split_horizontally(SIZE.0 - names);
+            for (index, (name, _)) in self.series.iter().enumerate().filter(|_| names > 0) {
+                let y = 50 + 22 * index as i32;
+                right_side.draw(&PathElement::new([(4, y), (24, y)], style(index)))?;
+                right_side.draw(&Text::new(name.as_str(), (30, y - 6), ("sans-serif", 14)))?;
+            }
+            let mut builder = ChartBuilder::on(&left_side);
             builder
                 .margin(12)
-                .caption(self.title, ("sans-serif", 18))
+                .caption(self.title, ("sans-serif", 20))
                 .x_label_area_size(42)
                 .y_label_area_size(70);
             if self.log_y {
@@ -81,28 +91,22 @@ impl Plot<'_> {
             .configure_mesh()
             .x_desc(self.x)
             .y_desc(self.y)
-            .light_line_style(WHITE)
+            .disable_x_mesh()
+            .light_line_style(TRANSPARENT)
+            .label_style(("sans-serif", 14))
             .y_label_formatter(&|v| short(*v))
             .x_label_formatter(&|v| short(*v))
             .draw()?;
-        for (index, (name, points)) in self.series.iter().enumerate() {
-            let style = COLORS[index % COLORS.len()].stroke_width(2);
-            let drawn = points.iter().map(|&(x, y)| (x, y.max(floor)));
+        for (index, (_, points)) in self.series.iter().enumerate() {
             chart
-                .draw_series(LineSeries::new(drawn, style))?
-                .label(name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
-        }
-        if self.series.len() > 1 {
-            chart
-                .configure_series_labels()
-                .background_style(WHITE.mix(0.85))
-                .border_style(RGBColor(200, 200, 200))
-                .position(SeriesLabelPosition::UpperRight)
-                .draw()?;
+                .draw_series(LineSeries::new(points.iter().map(|&(x, y)| (x, y.max(floor))), style(index)))?;
         }
         Ok(())
     }
+}
+
+fn style(index: usize) -> ShapeStyle {
+    COLORS[index % COLORS.len()].stroke_width(2)
 }
 
 /// As few digits as tell it.
@@ -117,5 +121,45 @@ pub(crate) fn short(value: f64) -> String {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         format!("{value:.1e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_lie_within_the_picture() {
+        for log_y in [false, true] {
+            let series = vec![
+                ("a".into(), vec![(0.0, 1e-3), (1.0, 2.0)]),
+                ("b & c".into(), vec![(0.0, 0.5), (2.0, 1.0)]),
+            ];
+            let text = Plot { title: "t", x: "x", y: "y", log_y, series }.svg().expect("drawn");
+            assert!(text.starts_with("<svg") && text.contains("b &amp; c"), "{text}");
+            let lines = text
+                .split("<polyline")
+                .skip(1)
+                .filter_map(|l| l.split("points=\"").nth(1)?.split('"').next());
+            let curves: Vec<&str> = lines.filter(|l| l.split_whitespace().count() == 2).collect();
+            assert!(curves.len() >= 2, "{text}");
+            for number in
+                curves.iter().flat_map(|l| l.split([' ', ','])).filter_map(|n| n.parse::<f64>().ok())
+            {
+                assert!((0.0..=f64::from(SIZE.0)).contains(&number), "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_to_draw_is_an_error() {
+        let plot = Plot { title: "t", x: "x", y: "y", log_y: false, series: vec![("a".into(), Vec::new())] };
+        assert!(plot.svg().is_err());
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [0.0, 0.5, 12.25, 1234.5, 1e-4].map(short);
+        assert_eq!(shown, ["0", "0.5", "12.25", "1234", "1.0e-4"]);
     }
 }

@@ -271,14 +271,8 @@ fn joints(lab: &Lab<'_>) -> Result<Results> {
         &["limb", "smallest section", "largest", "flesh off, %", "inverted tets", "jitter, radii a tick"],
         lines,
     );
-    for (clip, caption) in [("twist", "Half a turn of twist."), ("bend", "A bend of 150 degrees.")] {
-        let mut pictures = Vec::new();
-        for method in ["lbs", "strain"] {
-            let words = format!("sample:arm --clip {clip} --time 1.5 --method {method} --view front");
-            pictures.push(lab.picture(&format!("arm-{clip}-{method}"), method, &words)?);
-        }
-        results.figure(caption, pictures);
-    }
+    results.figure("Half a turn of twist.", lab.arms("twist", 1.5, &["lbs", "strain"])?);
+    results.figure("A bend of 150 degrees.", lab.arms("bend", 1.5, &["lbs", "strain"])?);
     Ok(results)
 }
 
@@ -416,25 +410,32 @@ fn pictures(lab: &Lab<'_>) -> Result<Results> {
 
 fn mocap(lab: &Lab<'_>) -> Result<Results> {
     let mut results = Results::default();
-    let characters = [
-        ("sample:human", None),
-        ("CesiumMan", Some("gltf/CesiumMan.glb")),
-        ("KayKit-Knight", Some("gltf/KayKit-Knight.glb")),
+    let rig = [
+        ("--skeleton", "obj/makehuman/cmu_mb.mhskel"),
+        ("--weights-file", "obj/makehuman/weights.cmu_mb.json"),
+    ];
+    let characters: [(&str, Option<&str>, &[(&str, &str)]); 4] = [
+        ("sample:human", None, &[]),
+        ("CesiumMan", Some("gltf/CesiumMan.glb"), &[]),
+        ("KayKit-Knight", Some("gltf/KayKit-Knight.glb"), &[]),
+        ("MakeHuman", Some("obj/makehuman/base.obj"), &rig),
     ];
     // A walk, a kick and a dance.
     let clips =
         [("walk", "bvh/cmu_02_01.bvh"), ("kick", "bvh/cmu_13_11.bvh"), ("dance", "bvh/cmu_05_11.bvh")];
     let mut lines = Vec::new();
-    for (name, file) in characters {
-        let path = match file {
-            None => Some(name.to_owned()),
-            Some(file) => lab.data(file).map(|p| p.to_string_lossy().into_owned()),
-        };
-        let found: Vec<_> = clips
-            .iter()
-            .filter_map(|(what, file)| Some((*what, lab.data(file)?.to_string_lossy().into_owned())))
-            .collect();
-        let Some(path) = path.filter(|_| found.len() == clips.len()) else {
+    for (name, file, beside) in characters {
+        let here = |file: &str| lab.data(file).map(|p| p.to_string_lossy().into_owned());
+        // The character and what belongs to it, as the command takes them; nothing where a file is missing.
+        let mut words =
+            Some(vec![file.map_or_else(|| name.to_owned(), |file| here(file).unwrap_or_default())]);
+        for (option, file) in beside {
+            words =
+                words.zip(here(file)).map(|(words, file)| [words, vec![(*option).to_owned(), file]].concat());
+        }
+        let words = words.filter(|words| !words[0].is_empty());
+        let found: Vec<_> = clips.iter().filter_map(|(what, file)| Some((*what, here(file)?))).collect();
+        let Some(words) = words.filter(|_| found.len() == clips.len()) else {
             results.find(
                 format!("{name} by motion capture"),
                 "",
@@ -444,11 +445,12 @@ fn mocap(lab: &Lab<'_>) -> Result<Results> {
             );
             continue;
         };
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let mut pictures = Vec::new();
         let (mut inverted, mut volume) = (0.0f64, 0.0f64);
         for (what, clip) in found {
-            let report =
-                lab.bake(&[&path, "--motion", &clip, "--method", "strain", "--fps", "30", "--end", "4"])?;
+            let motion = [&words[..], &["--motion", &clip, "--method", "strain"]].concat();
+            let report = lab.bake(&[&motion[..], &["--fps", "30", "--end", "4"]].concat())?;
             inverted = inverted.max(number(&report, "/inverted_tets_max"));
             volume = volume.max(number(&report, "/tet_volume_error_percent/max"));
             let ms = number(&report, "/ms_per_frame/total");
@@ -462,11 +464,8 @@ fn mocap(lab: &Lab<'_>) -> Result<Results> {
                 format!("{ms:.1}"),
             ]);
             let slug = name.replace("sample:", "");
-            pictures.push(lab.picture_of(
-                &format!("mocap-{slug}-{what}"),
-                what,
-                &[&path, "--motion", &clip, "--method", "strain", "--time", "2.4"],
-            )?);
+            let still = [&motion[..], &["--time", "2.4"]].concat();
+            pictures.push(lab.picture_of(&format!("mocap-{slug}-{what}"), what, &still)?);
         }
         results.claim(
             format!("{name}: inverted tets and volume of the flesh in walk, kick and dance"),

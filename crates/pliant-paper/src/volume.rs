@@ -299,7 +299,7 @@ fn twist(lab: &Lab<'_>) -> Result<Results> {
         lab.picture(
             &format!("twist-{skinning}"),
             &format!("volume after {skinning}"),
-            &format!("sample:arm --clip twist --time 1.5 --view front --method volume --skinning {skinning}"),
+            &format!("sample:arm --clip twist --time 1.5 --view front --size 300x120 --method volume --skinning {skinning}"),
         )
     });
     results.figure("Half a turn of twist.", pictures.into_iter().collect::<Result<_>>()?);
