@@ -167,6 +167,10 @@ fn joints(lab: &Lab<'_>) -> Result<Results> {
     let head =
         ["limb", "method", "smallest section", "largest section", "skin volume off, %", "inverted tets"];
     results.table("Worst frame on the way.", &head, lines);
+    results.note(
+        "Dual quaternions hardly bulge on these limbs. Flesh that keeps its volume has to go somewhere when a joint is bent this \
+         far: on the arm, whose bone lies near the outside of the bend, it rounds the elbow.",
+    );
     let methods = ["lbs", "dqs", "position"];
     results.figure("Half a turn of twist.", lab.arms("twist", 1.5, &methods)?);
     results.figure("A bend of 120 degrees.", lab.arms("bend", 1.2, &methods)?);

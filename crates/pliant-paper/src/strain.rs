@@ -414,8 +414,9 @@ fn mocap(lab: &Lab<'_>) -> Result<Results> {
         ("--skeleton", "obj/makehuman/cmu_mb.mhskel"),
         ("--weights-file", "obj/makehuman/weights.cmu_mb.json"),
     ];
-    let characters: [(&str, Option<&str>, &[(&str, &str)]); 4] = [
-        ("sample:human", None, &[]),
+    // A name, the file, and what the command is to be given with it.
+    let characters = [
+        ("sample:human", None, &[][..]),
         ("CesiumMan", Some("gltf/CesiumMan.glb"), &[]),
         ("KayKit-Knight", Some("gltf/KayKit-Knight.glb"), &[]),
         ("MakeHuman", Some("obj/makehuman/base.obj"), &rig),
