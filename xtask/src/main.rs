@@ -1,5 +1,7 @@
 //! What a person or CI runs: `cargo xtask demo`, `cargo xtask studio`, `cargo xtask test`, `cargo xtask bench`.
 
+mod book;
+mod links;
 mod page;
 mod tidy;
 
@@ -18,7 +20,8 @@ cargo xtask paper    what the papers behind Pliant claim, run anew: pages in doc
                      000 to 004, solver, tets, figures; --again for what is up to date as well; --check runs nothing and
                      says what is older than the code
 cargo xtask gallery  pictures of every sample at rest and in every motion, in out/gallery
-cargo xtask pictures the README's pictures, in docs/images";
+cargo xtask pictures the pictures of the README and the book, in docs/images
+cargo xtask book     the book's page of settings, from the schema; the book too, in target/book, where mdBook is installed";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
         "paper" => paper(std::env::args().skip(2)),
         "gallery" => gallery(),
         "pictures" => pictures(),
+        "book" => book::book(),
         _ => {
             println!("{HELP}");
             return if task.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
@@ -163,6 +167,7 @@ fn test() -> Result<()> {
         }
     }
     run_with(&["cargo", "test", "--quiet", "--workspace"], &environment)?;
+    book::check()?;
     // One thread and no rayon: the same bits.
     let same_bits = ["--lib", "--test", "*same_bits*"];
     run(&[&["cargo", "test", "--quiet", "--package", "pliant", "--no-default-features"], &same_bits[..]]
@@ -284,11 +289,45 @@ const README_PICTURES: [(&str, &str); 18] = [
     ),
 ];
 
+/// What the book shows beside them.
+const BOOK_PICTURES: [(&str, &str); 21] = [
+    ("cylinder-rest", "sample:cylinder"),
+    ("cylinder-bend-lbs", "sample:cylinder --clip bend --time 1.2 --view front --method lbs"),
+    ("cylinder-bend-dqs", "sample:cylinder --clip bend --time 1.2 --view front --method dqs"),
+    ("cylinder-bend-smooth", "sample:cylinder --clip bend --time 1.2 --view front --method smooth"),
+    ("cylinder-bend-volume", "sample:cylinder --clip bend --time 1.2 --view front --method volume"),
+    ("cylinder-bend-position", "sample:cylinder --clip bend --time 1.2 --view front --method position"),
+    ("cylinder-bend-strain", "sample:cylinder --clip bend --time 1.2 --view front --method strain"),
+    ("cylinder-bend-metaballs", "sample:cylinder --clip bend --time 1.2 --view front --method metaballs"),
+    ("cylinder-twist-smooth", "sample:cylinder --clip twist --time 2 --method smooth"),
+    ("cylinder-twist-volume", "sample:cylinder --clip twist --time 2 --method volume"),
+    ("cylinder-twist-strain", "sample:cylinder --clip twist --time 2 --method strain"),
+    ("leg-bend-lbs", "sample:leg --clip bend --time 1.5 --view side --method lbs"),
+    ("leg-bend-volume", "sample:leg --clip bend --time 1.5 --view side --method volume"),
+    ("leg-bend-strain", "sample:leg --clip bend --time 1.5 --view side --method strain"),
+    ("leg-bend-metaballs", "sample:leg --clip bend --time 1.5 --view side --method metaballs"),
+    ("leg-stretch-lbs", "sample:leg --clip bend --time 1.2 --heat stretch --view side --method lbs"),
+    ("leg-volume-lbs", "sample:leg --clip bend --time 1.2 --heat volume --view side --method lbs"),
+    (
+        "leg-stretch-position",
+        "sample:leg --clip bend --time 1.2 --heat stretch --view side --method position",
+    ),
+    ("leg-volume-position", "sample:leg --clip bend --time 1.2 --heat volume --view side --method position"),
+    (
+        "chubby-jump-lbs",
+        "sample:chubby --clip jump --time 1.33 --view side --config examples/belly.toml --method lbs",
+    ),
+    (
+        "chubby-jump-position",
+        "sample:chubby --clip jump --time 1.33 --view side --config examples/belly.toml --method position",
+    ),
+];
+
 fn pictures() -> Result<()> {
     let pliant = pliant()?;
     let out = root().join("docs/images");
     std::fs::create_dir_all(&out)?;
-    for (name, how) in README_PICTURES {
+    for (name, how) in README_PICTURES.iter().chain(&BOOK_PICTURES) {
         let file = out.join(format!("{name}.png")).to_string_lossy().into_owned();
         let how = how.split_whitespace().collect::<Vec<_>>();
         run(&[&[&pliant[..], "picture"], &how[..], &["--size", "280x280", "-o", &file]].concat())?;

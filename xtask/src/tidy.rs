@@ -43,6 +43,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
             problems.push(format!("{document}: names `{named}`, which does not exist"));
         }
     }
+    problems.extend(crate::links::problems(root)?);
     if problems.is_empty() {
         return Ok(());
     }
@@ -108,6 +109,11 @@ mod tests {
         assert_eq!(found.len(), 2, "{found:?}");
         let fine = "use crate::asset::X;\n#[cfg(test)]\nmod tests {\nuse crate::zoo;";
         assert_eq!(engine_problems(Path::new("src/rig/a.rs"), source, fine).count(), 0);
+    }
+
+    #[test]
+    fn the_project_keeps_to_the_rules() {
+        check(&crate::root()).expect("tidy");
     }
 
     #[test]

@@ -688,3 +688,31 @@ fn parse_size(text: &str) -> Result<(u32, u32), String> {
     let side = |s: &str| s.parse::<u32>().ok().filter(|n| (16..=8192).contains(n)).ok_or_else(bad);
     Ok((side(width)?, side(height)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    /// Whatever the documents tell people to type is understood: lines of shell blocks in the README and the book.
+    #[test]
+    fn commands_in_the_documents_are_right() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut pages = vec![root.join("README.md")];
+        pages.extend(std::fs::read_dir(root.join("docs/book")).unwrap().map(|entry| entry.unwrap().path()));
+        let mut count = 0;
+        for page in pages {
+            let text = std::fs::read_to_string(&page).unwrap();
+            let blocks = text.split("```sh\n").skip(1).filter_map(|block| block.split("```").next());
+            for line in blocks.flat_map(str::lines).filter(|line| line.starts_with("pliant ")) {
+                // A remark is no argument, nor is where the output goes; `#` alone may be in a name.
+                let command = line.split(" #").next().and_then(|l| l.split(" > ").next()).unwrap_or(line);
+                let parsed = Cli::try_parse_from(command.split_whitespace());
+                let misuse = parsed.map(|cli| cli.command.misuse());
+                assert!(matches!(misuse, Ok(None)), "{}: {line}", page.display());
+                count += 1;
+            }
+        }
+        assert!(count > 30, "{count}");
+    }
+}

@@ -193,3 +193,23 @@ fn examples_are_sound() {
         assert_eq!(settings.method.as_deref(), Some("strain"));
     }
 }
+
+/// Whatever the documents show as settings can be read: fenced blocks of TOML in the README and the book.
+#[test]
+fn settings_in_the_documents_are_right() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut pages = vec![root.join("README.md")];
+    pages.extend(std::fs::read_dir(root.join("docs/book")).unwrap().map(|entry| entry.unwrap().path()));
+    let mut count = 0;
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for block in text.split("```toml\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            if let Err(error) = read(block.as_bytes()) {
+                panic!("{}: {error}\n{block}", page.display());
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 5, "{count}");
+}

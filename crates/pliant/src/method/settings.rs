@@ -149,8 +149,9 @@ pub struct SimulationSettings {
     /// Seconds, at most, to settle in the first pose before the first frame.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::PREROLL.0, max = limits::PREROLL.1)))]
     pub preroll: f64,
-    /// Gravity in metres per second squared; where not set, 9.81 downwards in soft regions of `position` and in `strain`
-    /// that is settled, else none.
+    /// Gravity in metres per second squared; where not set, 9.81 downwards (-Y) in soft regions of `position` and
+    /// `metaballs` and in `strain` that is settled, else none.
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::GRAVITY.0, max = limits::GRAVITY.1))))]
     pub gravity: Option<[f64; 3]>,
     /// Metres that one unit of the character is long; where not set, guessed for OBJ and BVH, 1 for glTF.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::UNIT.0, max = limits::UNIT.1)))]
@@ -350,14 +351,14 @@ pub struct StrainSettings {
     /// none where it is soft).
     #[cfg_attr(feature = "schema", schemars(range(min = limits::SWEEPS.0, max = limits::SWEEPS.1)))]
     pub consolidating: Option<u32>,
-    /// How many times heavier.
+    /// How many times heavier a layer counts in consolidating iterations once it is done.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::GAIN.0, max = limits::GAIN.1)))]
     pub mass_gain: f64,
     /// In which order tets are solved.
     pub order: StrainOrder,
     /// How motion against the bones dies away.
     pub damping_model: Damping,
-    /// How fast it does: `exp(-damping t)`.
+    /// How fast motion against the bones dies away, per second: `exp(-damping t)`.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::DAMPING.0, max = limits::DAMPING.1)))]
     pub damping: f64,
     /// How fast flesh returns to where its bones carry it as long as the joints nearby are straight, per second, times the
@@ -451,7 +452,7 @@ pub struct Region {
     /// Times the shear stiffness between the axes (`strain`); where not set, as `stretch`.
     #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::TIMES.0, max = limits::TIMES.1))))]
     pub shear: Option<[f64; 3]>,
-    /// Share of the motion against the bones that is lost in a second, as a rate: `exp(-damping t)`.
+    /// How fast its swings against the bones die away, per second: `exp(-damping t)`.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::DAMPING.0, max = limits::DAMPING.1)))]
     pub damping: Option<f64>,
     /// Seconds of the clip from which on it is soft.
@@ -480,14 +481,15 @@ pub enum Place {
         #[serde(default = "Place::default_reach")]
         #[cfg_attr(feature = "schema", schemars(range(min = limits::REACH.0, max = limits::REACH.1)))]
         reach: f64,
-        /// Over how many bone lengths more the choice fades.
+        /// Over how many bone lengths beyond `reach` the choice fades.
         #[serde(default = "Place::default_reach")]
         #[cfg_attr(feature = "schema", schemars(range(min = limits::REACH.0, max = limits::REACH.1)))]
         falloff: f64,
     },
     /// A ball in the rest pose.
     Sphere {
-        /// Its middle.
+        /// Its middle, in the character's units.
+        #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::COORDINATE.0, max = limits::COORDINATE.1))))]
         center: [f64; 3],
         /// Its radius.
         #[cfg_attr(feature = "schema", schemars(range(min = limits::LENGTH.0, max = limits::LENGTH.1)))]
@@ -498,9 +500,11 @@ pub enum Place {
     },
     /// A capsule in the rest pose.
     Capsule {
-        /// One end of its axis.
+        /// One end of its axis, in the character's units.
+        #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::COORDINATE.0, max = limits::COORDINATE.1))))]
         from: [f64; 3],
-        /// The other.
+        /// The other end of its axis.
+        #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::COORDINATE.0, max = limits::COORDINATE.1))))]
         to: [f64; 3],
         /// Its radius.
         #[cfg_attr(feature = "schema", schemars(range(min = limits::LENGTH.0, max = limits::LENGTH.1)))]
@@ -530,18 +534,18 @@ pub struct Fibre {
     pub name: String,
     /// Control points in the rest pose, in the character's units.
     pub points: Vec<[f64; 3]>,
-    /// 1 is straight from point to point (default: what the knots ask for, else 3, or less where there are fewer points).
+    /// Degree of the curve: 1 is straight from point to point (default: what the knots ask for, else 3, or less where there are fewer points).
     pub degree: Option<usize>,
-    /// One for each point (default: all 1).
+    /// Weights of the control points, one for each (default: all 1).
     pub weights: Option<Vec<f64>>,
-    /// As many as points and degree and one together (default: clamped, evenly spaced).
+    /// Knots, as many as points and degree and one together (default: clamped, evenly spaced).
     pub knots: Option<Vec<f64>>,
     /// A `.json` or `.obj` file of curves in place of `points`, in the folder of the settings file or below.
     pub file: Option<String>,
     /// Distance up to which `stretch`, `shear` and `volume` count wholly (default: a twentieth of the character's size).
     #[cfg_attr(feature = "schema", schemars(range(min = limits::LENGTH.0, max = limits::LENGTH.1)))]
     pub radius: Option<f64>,
-    /// Over which length more they fade (default: half the radius).
+    /// Over which length beyond `radius` its `stretch`, `shear` and `volume` fade (default: half the radius).
     #[cfg_attr(feature = "schema", schemars(range(min = limits::FALLOFF.0, max = limits::FALLOFF.1)))]
     pub falloff: Option<f64>,
     /// In place of the method's stretch stiffness.

@@ -29,7 +29,7 @@ pub struct MetaballsSettings {
     /// How far a joint's ball reaches, in radii of the limb: 0 leaves them out.
     #[cfg_attr(feature = "schema", schemars(range(min = RADII.0, max = RADII.1)))]
     pub joint_radius: f64,
-    /// The part of that, from the joint, within which the skin follows the joint's ball alone.
+    /// The part of `joint_radius`, from the joint, within which the skin follows the joint's ball alone.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::SHARE.0, max = limits::SHARE.1)))]
     pub inner_radius: f64,
     /// Times the swelling that keeps the volume of flesh that a bend squeezes at a joint: 0 leaves it out. Where overlaps are
@@ -42,7 +42,7 @@ pub struct MetaballsSettings {
     /// How often the shape filter brings back the skin's own detail around joints: 0 leaves it out.
     #[cfg_attr(feature = "schema", schemars(range(min = PASSES.0, max = PASSES.1)))]
     pub filter_steps: u32,
-    /// How much of the detail each brings back, 0 to 1.
+    /// How much of the skin's detail each of the `filter_steps` brings back, 0 to 1.
     #[cfg_attr(feature = "schema", schemars(range(min = limits::SHARE.0, max = limits::SHARE.1)))]
     pub filter: f64,
     /// How much the muscles of a human body (biceps, triceps, quadriceps, hamstrings, calf, deltoid) grow in a bend of
@@ -98,7 +98,7 @@ pub enum BallWeights {
 pub struct BallJoint {
     /// The joint's name, or `#N` for the Nth of the skeleton, from 0 on.
     pub joint: String,
-    /// In place of `joint_radius`.
+    /// How far its ball reaches, in radii of the limb, in place of `joint_radius`.
     #[cfg_attr(feature = "schema", schemars(range(min = RADII.0, max = RADII.1)))]
     pub radius: f64,
 }
@@ -142,9 +142,10 @@ impl Muscle {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MusclePoint {
-    /// The joint whose bone it goes with.
+    /// The joint whose bone it goes with: its name, or `#N`.
     pub joint: String,
     /// Where it is in the rest pose, in the character's units (default: the middle of the bone).
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = limits::COORDINATE.0, max = limits::COORDINATE.1))))]
     pub at: Option<[f64; 3]>,
 }
 

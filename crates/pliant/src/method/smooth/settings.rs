@@ -19,7 +19,7 @@ const JOINTS: usize = 1024;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SmoothSettings {
-    /// Which weights.
+    /// Which weights it blends by.
     pub weights: SmoothWeights,
     /// Degrees from a bone within which the skin moves with that bone alone, under `angle`; the bulge's ridge lies there.
     #[cfg_attr(feature = "schema", schemars(range(min = LIMIT_ANGLE.0, max = LIMIT_ANGLE.1)))]
