@@ -261,28 +261,17 @@ fn peers() -> Result<()> {
     run(&[text(&python)?, "xtask/peers_skin.py", &pliant, text(&skins.join("skins"))?])
 }
 
-/// What the README shows: the picture's name, and how it is taken.
-const README_PICTURES: [(&str, &str); 18] = [
-    ("human-walk-position", "sample:human --clip walk --time 0.3 --method position"),
-    ("horse-run-position", "sample:horse --clip run --time 0.3 --method position"),
-    ("octopus-wave-position", "sample:octopus --clip wave --time 0.8 --method position"),
-    ("elephant-bend-position", "sample:elephant --clip bend --time 1 --method position"),
-    ("bunny-jump-position", "sample:bunny --clip jump --time 0.6 --method position"),
-    ("armadillo-run-position", "sample:armadillo --clip run --time 0.3 --method position"),
-    ("octopus-tets", "sample:octopus --show tets --view quarter"),
-    ("hand-tets", "sample:hand --show tets --view quarter"),
-    ("elephant-tets", "sample:elephant --show tets --view side"),
-    ("cylinder-twist-lbs", "sample:cylinder --clip twist --time 2 --method lbs"),
-    ("cylinder-twist-dqs", "sample:cylinder --clip twist --time 2 --method dqs"),
-    ("cylinder-twist-position", "sample:cylinder --clip twist --time 2 --method position"),
-    ("human-balls", "sample:human --method metaballs --show balls"),
-    ("hand-bend-metaballs", "sample:hand --clip bend --time 80% --method metaballs"),
-    ("cylinder-twist-metaballs", "sample:cylinder --clip twist --time 80% --method metaballs"),
-    ("human-pins", "sample:human --clip kick --time 0.6 --method strain --show pins"),
-    (
-        "bunny-run-isotropic",
-        "sample:bunny --clip run --time 0.35 --view side --config examples/isotropic.toml",
-    ),
+/// What the README shows, linear blending above and ours below: the picture's name, and how it is taken.
+const README_PICTURES: [(&str, &str); 10] = [
+    ("strip-twist-lbs", "sample:arm --clip twist --time 1.5 --method lbs"),
+    ("strip-twist-strain", "sample:arm --clip twist --time 1.5 --method strain"),
+    ("strip-knee-lbs", "sample:leg --clip bend --time 1.2 --view side --method lbs"),
+    ("strip-knee-position", "sample:leg --clip bend --time 1.2 --view side --method position"),
+    ("strip-fold-lbs", "sample:leg --clip bend --time 1.5 --view side --method lbs"),
+    ("strip-fold-volume", "sample:leg --clip bend --time 1.5 --view side --method volume"),
+    ("strip-person-lbs", "sample:human --clip twist --time 60% --view front --method lbs"),
+    ("strip-person-metaballs", "sample:human --clip twist --time 60% --view front --method metaballs"),
+    ("strip-belly-lbs", "sample:bunny --clip run --time 0.35 --view side --method lbs"),
     (
         "bunny-run-anisotropic",
         "sample:bunny --clip run --time 0.35 --view side --config examples/anisotropic.toml",
@@ -290,7 +279,21 @@ const README_PICTURES: [(&str, &str); 18] = [
 ];
 
 /// What the book shows beside them.
-const BOOK_PICTURES: [(&str, &str); 21] = [
+const BOOK_PICTURES: [(&str, &str); 32] = [
+    ("octopus-tets", "sample:octopus --show tets --view quarter"),
+    ("hand-tets", "sample:hand --show tets --view quarter"),
+    ("elephant-tets", "sample:elephant --show tets --view side"),
+    ("cylinder-twist-lbs", "sample:cylinder --clip twist --time 2 --method lbs"),
+    ("cylinder-twist-dqs", "sample:cylinder --clip twist --time 2 --method dqs"),
+    ("cylinder-twist-position", "sample:cylinder --clip twist --time 2 --method position"),
+    ("cylinder-twist-metaballs", "sample:cylinder --clip twist --time 80% --method metaballs"),
+    ("human-balls", "sample:human --method metaballs --show balls"),
+    ("hand-bend-metaballs", "sample:hand --clip bend --time 80% --method metaballs"),
+    ("human-pins", "sample:human --clip kick --time 0.6 --method strain --show pins"),
+    (
+        "bunny-run-isotropic",
+        "sample:bunny --clip run --time 0.35 --view side --config examples/isotropic.toml",
+    ),
     ("cylinder-rest", "sample:cylinder"),
     ("cylinder-bend-lbs", "sample:cylinder --clip bend --time 1.2 --view front --method lbs"),
     ("cylinder-bend-dqs", "sample:cylinder --clip bend --time 1.2 --view front --method dqs"),
