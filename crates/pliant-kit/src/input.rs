@@ -97,7 +97,7 @@ pub struct Input {
     pub files: Box<dyn Files>,
     /// What was odd.
     pub warnings: Vec<Warning>,
-    /// Soft regions that the file describes.
+    /// Regions that the file describes.
     pub regions: Vec<Region>,
     /// The clip that `--motion` gives, and how it came about.
     pub motion: Option<(usize, Mapped)>,

@@ -315,7 +315,7 @@ fn about(input: &Input, file: &Path) -> Value {
         "recorded": input.motion.as_ref().map(|m| m.0),
         "weights": input.weights,
         "painted": input.paintable,
-        "regions": input.regions.iter().map(|r| &r.name).collect::<Vec<_>>(),
+        "regions": input.regions.iter().filter(|r| r.is_soft()).map(|r| &r.name).collect::<Vec<_>>(),
         "warnings": input.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }

@@ -6,7 +6,7 @@ use super::json::{Map, Whole};
 use super::schema::{Component, Primitive, Root};
 use super::skin::{Rig, SkinRig};
 use super::tree::Tree;
-use super::{humanoid, motion, paint, springs};
+use super::{humanoid, motion, paint, springs, worn};
 use crate::text::named;
 use crate::{Problem, ReadError, Warning};
 use glam::{DMat3, Vec3};
@@ -26,7 +26,7 @@ pub(crate) struct Built {
     pub(crate) character: Character,
     /// Whether the file has a weight for any vertex.
     pub(crate) has_weights: bool,
-    /// Soft regions that the file describes.
+    /// Regions that the file describes: firm and soft ones.
     pub(crate) regions: Vec<Region>,
     /// Joints that the file says are bones of a human body.
     pub(crate) bones: Vec<(u32, String)>,
@@ -130,7 +130,8 @@ pub(crate) fn build(
     let asset = |place: &'static str| move |e: pliant::asset::AssetError| Problem::new(place, e.to_string());
     let normals = skin.normals.iter().any(|&n| n != Vec3::ZERO).then_some(skin.normals);
     let surface = Surface::new(skin.positions, normals, skin.triangles).map_err(asset("meshes"))?;
-    let regions = springs::regions(root, tree, &rig, warnings);
+    let mut regions: Vec<Region> = worn::region(root, tree, &rig).into_iter().collect();
+    regions.extend(springs::regions(root, tree, &rig, warnings));
     let bones = humanoid::bones(root, &rig);
     let clips = motion::clips(root, store, &rig.joint_of_node, &morphs_of_node)?;
     let character = Character::new(RawCharacter {

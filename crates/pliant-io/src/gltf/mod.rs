@@ -27,6 +27,7 @@ pub(crate) mod testing;
 mod tree;
 mod validate;
 mod validate_motion;
+mod worn;
 mod write;
 
 pub use bake::{BakedClip, GlbBake, bake};

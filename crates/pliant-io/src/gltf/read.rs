@@ -23,7 +23,7 @@ pub struct Loaded {
     pub summary: Summary,
     /// What was mended or passed over.
     pub warnings: Vec<Warning>,
-    /// Soft regions that the file describes: the springs of a VRM.
+    /// Regions that the file describes: the springs of a VRM are soft, flesh under rigid parts is firm.
     pub regions: Vec<Region>,
     /// Joints of the character that a VRM says are bones of a human body, by the standard's names.
     pub bones: Vec<(u32, String)>,

@@ -96,11 +96,11 @@ pub struct RegionSummary {
 }
 
 impl RegionSummary {
-    /// All that a character brings, given what its file describes.
+    /// All soft ones that a character brings, given what its file describes.
     pub fn all(character: &Character, described: &[Region]) -> Vec<Self> {
         let mut settings = Settings::default();
         settings.add_regions_of(character, described.to_vec());
-        let summed = settings.regions.into_iter().map(|region| {
+        let summed = settings.regions.into_iter().filter(Region::is_soft).map(|region| {
             let Tissue { softness, stretch, bind, damping, .. } = region.resolved();
             let joints = if let Place::Weights(joints) = region.on { joints } else { Vec::new() };
             Self { name: region.name, joints, softness, stretch, bind, damping }

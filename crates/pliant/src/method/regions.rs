@@ -85,6 +85,11 @@ impl Region {
         }
     }
 
+    /// Whether its flesh follows its own inertia.
+    pub fn is_soft(&self) -> bool {
+        self.resolved().softness > 0.0
+    }
+
     /// How much of each vertex of the skin it takes, 0 to 1. Fades are smooth at both ends.
     pub fn choice(&self, character: &Character) -> Result<Vec<f32>, SettingsError> {
         let found = Found::new(&self.on, character).map_err(|e| e.under("on"))?;
@@ -135,15 +140,16 @@ impl Settings {
         Ok(())
     }
 
-    /// Puts soft regions that the character brings before those that the user has set, unless `file_regions` is off:
+    /// Puts regions that the character brings before those that the user has set, unless `file_regions` is off:
     /// `described` are those that its file describes; a painted `_SOFTNESS` is fat where the user has named neither a
-    /// preset nor a region. Gives a line to tell the user for each.
+    /// preset nor a region. Gives a line to tell the user for each soft one.
     pub fn add_regions_of(&mut self, character: &Character, described: Vec<Region>) -> Vec<String> {
         if !self.file_regions {
             return Vec::new();
         }
         let mut brought = described;
-        let mut notes: Vec<String> = brought.iter().map(|r| format!("'{}' is soft", r.name)).collect();
+        let soft = brought.iter().filter(|r| r.is_soft());
+        let mut notes: Vec<String> = soft.map(|r| format!("'{}' is soft", r.name)).collect();
         let silent = self.preset.is_none() && self.regions.is_empty();
         if silent && character.paint().iter().any(|p| p.name == SOFTNESS) {
             brought.push(Region::new(SOFTNESS, Place::Painted(SOFTNESS.to_owned()), Preset::Fat));

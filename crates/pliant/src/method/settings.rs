@@ -59,8 +59,8 @@ pub struct Settings {
     pub method: Option<String>,
     /// A tissue for the whole body: a region on all of it, before all others.
     pub preset: Option<Preset>,
-    /// Whether soft regions that the character's file brings count: VRM springs, and painted `_SOFTNESS` where neither
-    /// `preset` nor `region` is set.
+    /// Whether regions that the character's file brings count: flesh under rigid parts, which is firm, VRM springs, and
+    /// painted `_SOFTNESS` where neither `preset` nor `region` is set.
     pub file_regions: bool,
     /// How fine the tet body is.
     pub body: BodySettings,
