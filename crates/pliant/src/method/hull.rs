@@ -63,7 +63,8 @@ impl Hull {
                 Base::Smooth(Box::new(SmoothSkin::new(&nodes, nodes.weights(), &options, setup.path)?))
             }
         };
-        let options = setup.settings.volume.options(&nodes).map_err(|e| e.under("volume"))?;
+        let mut options = setup.settings.volume.options(&nodes).map_err(|e| e.under("volume"))?;
+        options.is_rigid = skinning.blend().is_some();
         let volume = Volume::new(&nodes, &options, setup.path)?;
         Ok(Self { body, nodes, base, volume })
     }

@@ -112,6 +112,7 @@ impl Repairs {
             return Ok(Self { overlap, parts, keeper: Keeper::None });
         }
         let mut options = setup.settings.volume.options(character).map_err(|e| e.under("volume"))?;
+        options.is_rigid = skinning.blend().is_some();
         options.gives = overlap.as_ref().filter(|_| parts).map_or(Vec::new(), Overlap::givers);
         let volume = Volume::new(character, &options, setup.path)?;
         let keeper = match setup.tets.clone().filter(|_| volume.is_open()) {

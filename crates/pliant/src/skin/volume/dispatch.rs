@@ -50,19 +50,19 @@ macro_rules! kernels_of {
         mod $name {
             use $crate::skin::volume::dispatch::Kernels;
             use $crate::skin::volume::kernel::{
-                self, AreaJob, Row, SettleJob, StepJob, Sums, TakeJob, WeighJob,
+                self, AreaJob, Block, Row, SettleJob, StepJob, Sums, TakeJob, WeighJob,
             };
             use $crate::skin::volume::pack::Run;
 
             pub(super) const KERNELS: Kernels = Kernels { areas, step, weigh, take, settle };
 
             $(#[$attribute])?
-            unsafe fn areas(job: &AreaJob<'_>, run: &Run, areas: &mut [Row]) -> Sums {
+            unsafe fn areas(job: &AreaJob<'_>, run: &Run, areas: &mut [Block]) -> Sums {
                 // SAFETY: the caller's promise, passed on.
                 unsafe { kernel::areas::<$lanes>(job, run, areas) }
             }
             $(#[$attribute])?
-            unsafe fn step(job: &StepJob<'_>, run: &Run, points: &mut [Row], moves: &mut [Row]) -> Sums {
+            unsafe fn step(job: &StepJob<'_>, run: &Run, points: &mut [Row], moves: &mut [Block]) -> Sums {
                 // SAFETY: the caller's promise, passed on.
                 unsafe { kernel::step::<$lanes>(job, run, points, moves) }
             }
@@ -77,9 +77,9 @@ macro_rules! kernels_of {
                 unsafe { kernel::take::<$lanes>(job, weights, keeps) }
             }
             $(#[$attribute])?
-            unsafe fn settle(job: &SettleJob<'_>, points: &mut [Row], moves: &mut [Row]) {
+            unsafe fn settle(job: &SettleJob<'_>, points: &mut [Row], turns: &mut [Row]) {
                 // SAFETY: the caller's promise, passed on.
-                unsafe { kernel::settle::<$lanes>(job, points, moves) }
+                unsafe { kernel::settle::<$lanes>(job, points, turns) }
             }
         }
     };

@@ -12,6 +12,9 @@ use crate::simd::{Lanes, gather_rows, load_rows, store_rows};
 /// A vector and one number that is not used: rows are read whole.
 pub(super) type Row = [f32; 4];
 
+/// Vectors of a batch, number by number: what is not read from anywhere else.
+pub(super) type Block = [[f32; BATCH]; 3];
+
 /// What the areas of a run sum to.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sums(pub [f64; 3]);
@@ -41,19 +44,20 @@ pub(super) struct AreaJob<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Stepped<'a> {
     pub weights: &'a [f32],
-    pub moves: &'a [Row],
+    pub moves: &'a [Block],
 }
 
 pub(super) struct TakeJob<'a> {
-    pub areas: &'a [Row],
+    pub areas: &'a [Block],
     pub away: Option<&'a [Row]>,
 }
 
 /// The end of a run's way.
 pub(super) struct SettleJob<'a> {
     /// Areas of the skinned skin, those that the way began with, and those after its first guess.
-    pub skinned: &'a [Row],
-    pub areas: [&'a [Row]; 2],
+    pub skinned: &'a [Block],
+    pub areas: [&'a [Block]; 2],
+    pub moves: &'a [Block],
     /// How much farther than the guess it went.
     pub more: f32,
 }
@@ -61,7 +65,7 @@ pub(super) struct SettleJob<'a> {
 pub(super) struct StepJob<'a> {
     /// Per region.
     pub scales: &'a [f32],
-    pub areas: &'a [Row],
+    pub areas: &'a [Block],
     pub weights: &'a [f32],
     pub caps: &'a [f32],
     /// Times that.
@@ -78,7 +82,7 @@ pub(super) struct WeighJob<'a> {
     pub slots: &'a [u32],
     pub shares: &'a [f32],
     pub matrices: &'a [SkinMatrix],
-    pub rest: &'a [Row],
+    pub rest: &'a [Block],
     pub points: &'a [Row],
     pub gammas: &'a [f32],
     /// One over the distance at which a point is wholly active.
@@ -87,8 +91,8 @@ pub(super) struct WeighJob<'a> {
     pub still: f32,
 }
 
-pub(super) type Areas = unsafe fn(&AreaJob<'_>, &Run, &mut [Row]) -> Sums;
-pub(super) type Step = unsafe fn(&StepJob<'_>, &Run, &mut [Row], &mut [Row]) -> Sums;
+pub(super) type Areas = unsafe fn(&AreaJob<'_>, &Run, &mut [Block]) -> Sums;
+pub(super) type Step = unsafe fn(&StepJob<'_>, &Run, &mut [Row], &mut [Block]) -> Sums;
 pub(super) type Take = unsafe fn(&TakeJob<'_>, &mut [f32], &mut [f32]) -> Sums;
 pub(super) type Settle = unsafe fn(&SettleJob<'_>, &mut [Row], &mut [Row]);
 pub(super) type Weigh = unsafe fn(&WeighJob<'_>, usize, &mut [f32]);
@@ -98,11 +102,11 @@ pub(super) type Weigh = unsafe fn(&WeighJob<'_>, usize, &mut [f32]);
 /// and of `A . d`.
 ///
 /// # Safety
-/// The instructions of `V` must be enabled; the job's arrays have a number for each place, and `areas` one row for each of
-/// the run's.
+/// The instructions of `V` must be enabled; the job's arrays have a number for each place, and `areas` one block for each
+/// of the run's batches.
 #[inline(always)]
-pub(super) unsafe fn areas<V: Lanes>(job: &AreaJob<'_>, run: &Run, areas: &mut [Row]) -> Sums {
-    debug_assert_eq!(areas.len(), run.batches.len() * BATCH);
+pub(super) unsafe fn areas<V: Lanes>(job: &AreaJob<'_>, run: &Run, areas: &mut [Block]) -> Sums {
+    debug_assert_eq!(areas.len(), run.batches.len());
     let mut lanes = [[0f32; BATCH]; 3];
     let points = job.points.as_flattened().as_ptr();
     let origin = job.origins[run.region as usize];
@@ -130,12 +134,10 @@ pub(super) unsafe fn areas<V: Lanes>(job: &AreaJob<'_>, run: &Run, areas: &mut [
                 sums[0] = sums[0].add(dot(sub(x, origin), area));
                 if let Some(Stepped { weights, moves }) = job.stepped {
                     let give = give(area, job.away, place);
-                    let [u, v, w, _] = load_rows::<V>(moves.as_flattened().as_ptr().add(4 * place));
                     sums[1] = sums[1].add(V::load(weights.as_ptr().add(place)).mul(give));
-                    sums[2] = sums[2].add(dot(area, [u, v, w]));
+                    sums[2] = sums[2].add(dot(area, load(&moves[batch], first)));
                 }
-                let to = areas.as_flattened_mut().as_mut_ptr().add(4 * (k * BATCH + first));
-                store_rows([area[0], area[1], area[2], V::splat(0.0)], to, 4);
+                store(area, &mut areas[k], first);
             }
             sums[0].store(lanes[0].as_mut_ptr().add(first));
             sums[1].store(lanes[1].as_mut_ptr().add(first));
@@ -143,6 +145,28 @@ pub(super) unsafe fn areas<V: Lanes>(job: &AreaJob<'_>, run: &Run, areas: &mut [
         }
     }
     Sums::of(&lanes)
+}
+
+#[inline(always)]
+unsafe fn load<V: Lanes>(block: &Block, first: usize) -> [V; 3] {
+    // SAFETY: the caller has the instructions; `first` is that of a register's width of numbers.
+    unsafe {
+        [
+            V::load(block[0].as_ptr().add(first)),
+            V::load(block[1].as_ptr().add(first)),
+            V::load(block[2].as_ptr().add(first)),
+        ]
+    }
+}
+
+#[inline(always)]
+unsafe fn store<V: Lanes>([x, y, z]: [V; 3], block: &mut Block, first: usize) {
+    // SAFETY: as for [`load`].
+    unsafe {
+        x.store(block[0].as_mut_ptr().add(first));
+        y.store(block[1].as_mut_ptr().add(first));
+        z.store(block[2].as_mut_ptr().add(first));
+    }
 }
 
 /// The square of what of an area lies along the way that its point may go.
@@ -167,20 +191,20 @@ unsafe fn give<V: Lanes>(area: [V; 3], away: Option<&[Row]>, place: usize) -> V 
 /// As [`areas`]; all have a number for each place of the run.
 #[inline(always)]
 pub(super) unsafe fn take<V: Lanes>(job: &TakeJob<'_>, weights: &mut [f32], keeps: &mut [f32]) -> Sums {
-    debug_assert!(weights.len() == keeps.len() && job.areas.len() == weights.len());
+    debug_assert!(weights.len() == keeps.len() && job.areas.len() * BATCH == weights.len());
     let mut lanes = [[0f32; BATCH]; 3];
     // SAFETY: the caller's promise.
     unsafe {
         for first in (0..BATCH).step_by(V::WIDTH) {
             let mut sum = V::splat(0.0);
-            for place in (first..weights.len()).step_by(BATCH) {
-                let [x, y, z, _] = load_rows::<V>(job.areas.as_flattened().as_ptr().add(4 * place));
+            for (k, areas) in job.areas.iter().enumerate() {
+                let place = k * BATCH + first;
                 let weight = weights.as_mut_ptr().add(place);
                 let keep = keeps.as_mut_ptr().add(place);
                 let taken = V::load(weight).mul(V::load(keep));
                 taken.store(weight);
                 V::splat(1.0).store(keep);
-                sum = sum.add(taken.mul(give([x, y, z], job.away, place)));
+                sum = sum.add(taken.mul(give(load(areas, first), job.away, place)));
             }
             sum.store(lanes[1].as_mut_ptr().add(first));
         }
@@ -219,32 +243,30 @@ unsafe fn same_number<V: Lanes>(row: *const f32, [x, y, z]: [V; 3]) -> V {
     }
 }
 
-/// Points go the rest of their way, and moves become how normals turn: the unit vectors of areas there, less those of the
+/// Points go the rest of their way; how normals turn: the unit vectors of areas there, less those of the
 /// skinned skin. Nothing where either has no length. Areas change evenly along the way, up to the square of how moves differ
 /// from point to point times how far the guess was off.
 ///
 /// # Safety
 /// As [`areas`]; all have a row for each place of the run.
 #[inline(always)]
-pub(super) unsafe fn settle<V: Lanes>(job: &SettleJob<'_>, points: &mut [Row], moves: &mut [Row]) {
+pub(super) unsafe fn settle<V: Lanes>(job: &SettleJob<'_>, points: &mut [Row], turns: &mut [Row]) {
     let count = points.len();
-    debug_assert!(moves.len() == count && job.skinned.len() == count && count.is_multiple_of(BATCH));
-    debug_assert!(job.areas.iter().all(|a| a.len() == count));
+    debug_assert!(turns.len() == count && job.skinned.len() * BATCH == count);
+    debug_assert!(job.areas.iter().chain([&job.moves]).all(|a| a.len() * BATCH == count));
     // SAFETY: the caller's promise.
     unsafe {
         let (zero, one, more) = (V::splat(0.0), V::splat(1.0), V::splat(job.more));
-        for first in (0..count).step_by(V::WIDTH) {
-            let to = points.as_flattened_mut().as_mut_ptr().add(4 * first);
+        for place in (0..count).step_by(V::WIDTH) {
+            let (batch, first) = (place / BATCH, place % BATCH);
+            let to = points.as_flattened_mut().as_mut_ptr().add(4 * place);
+            let turn = turns.as_flattened_mut().as_mut_ptr().add(4 * place);
             let [x, y, z, _] = load_rows::<V>(to);
-            let turn = moves.as_flattened_mut().as_mut_ptr().add(4 * first);
-            let [u, v, w, _] = load_rows::<V>(turn);
-            let [x, y, z] = add([x, y, z], scale([u, v, w], more));
+            let [x, y, z] = add([x, y, z], scale(load(&job.moves[batch], first), more));
             store_rows([x, y, z, zero], to, 4);
-            let [a, b, c, _] = load_rows::<V>(job.skinned.as_flattened().as_ptr().add(4 * first));
-            let was = [a, b, c];
-            let [a, b, c, _] = load_rows::<V>(job.areas[0].as_flattened().as_ptr().add(4 * first));
-            let [u, v, w, _] = load_rows::<V>(job.areas[1].as_flattened().as_ptr().add(4 * first));
-            let now = add([u, v, w], scale(sub([u, v, w], [a, b, c]), more));
+            let was: [V; 3] = load(&job.skinned[batch], first);
+            let end = load(&job.areas[1][batch], first);
+            let now = add(end, scale(sub(end, load(&job.areas[0][batch], first)), more));
             let (one_was, one_now) = (one.div(dot(was, was).sqrt()), one.div(dot(now, now).sqrt()));
             let [x, y, z] = sub(scale(now, one_now), scale(was, one_was));
             // Of no length, not a number: neither is larger than anything.
@@ -259,15 +281,15 @@ pub(super) unsafe fn settle<V: Lanes>(job: &SettleJob<'_>, points: &mut [Row], m
 /// Moves points by `d = s w A` (or what of that lies along their way), none by more than its cap; the sum of `A . d`.
 ///
 /// # Safety
-/// As [`areas`]; `points` and `moves` have a row for each place of the run.
+/// As [`areas`]; `points` have a row for each place of the run, `moves` a block for each batch.
 #[inline(always)]
 pub(super) unsafe fn step<V: Lanes>(
     job: &StepJob<'_>,
     run: &Run,
     points: &mut [Row],
-    moves: &mut [Row],
+    moves: &mut [Block],
 ) -> Sums {
-    debug_assert!(points.len() == run.batches.len() * BATCH && moves.len() == points.len());
+    debug_assert!(points.len() == run.batches.len() * BATCH && moves.len() == run.batches.len());
     let mut lanes = [[0f32; BATCH]; 3];
     // SAFETY: the caller's promise.
     unsafe {
@@ -276,8 +298,7 @@ pub(super) unsafe fn step<V: Lanes>(
             let mut sum = V::splat(0.0);
             for (k, batch) in run.batches.clone().enumerate() {
                 let place = batch * BATCH + first;
-                let [a, b, c, _] = load_rows::<V>(job.areas.as_flattened().as_ptr().add(4 * place));
-                let area = [a, b, c];
+                let area = load(&job.areas[batch], first);
                 let way = match job.away {
                     Some(away) => {
                         let [u, v, w, _] = load_rows::<V>(away.as_flattened().as_ptr().add(4 * place));
@@ -295,13 +316,11 @@ pub(super) unsafe fn step<V: Lanes>(
                     V::select(within, moved[1], shorter[1]),
                     V::select(within, moved[2], shorter[2]),
                 ];
-                let own = 4 * (k * BATCH + first);
-                let to = points.as_flattened_mut().as_mut_ptr().add(own);
+                let to = points.as_flattened_mut().as_mut_ptr().add(4 * (k * BATCH + first));
                 let [x, y, z, _] = load_rows::<V>(to);
                 let [x, y, z] = add([x, y, z], moved);
                 store_rows([x, y, z, V::splat(0.0)], to, 4);
-                let to = moves.as_flattened_mut().as_mut_ptr().add(own);
-                store_rows([moved[0], moved[1], moved[2], V::splat(0.0)], to, 4);
+                store(moved, &mut moves[k], first);
                 sum = sum.add(dot(area, moved));
             }
             sum.store(lanes[0].as_mut_ptr().add(first));
@@ -323,7 +342,7 @@ pub(super) unsafe fn weigh<V: Lanes>(job: &WeighJob<'_>, batch: usize, weights: 
         let (zero, one) = (V::splat(0.0), V::splat(1.0));
         for first in (0..BATCH).step_by(V::WIDTH) {
             let place = batch * BATCH + first;
-            let [x, y, z, _] = load_rows::<V>(job.rest.as_flattened().as_ptr().add(4 * place));
+            let [x, y, z] = load(&job.rest[batch], first);
             let [u, v, w, _] = load_rows::<V>(job.points.as_flattened().as_ptr().add(4 * place));
             let mut apart = zero;
             for r in job.starts[batch] as usize..job.starts[batch + 1] as usize {

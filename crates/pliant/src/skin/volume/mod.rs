@@ -36,7 +36,7 @@ use dispatch::Kernels;
 use gives::Gives;
 pub use gives::{Giver, Giving};
 use glam::Vec3;
-use kernel::{MIXED, Row, Sums, WeighJob};
+use kernel::{Block, MIXED, Row, Sums, WeighJob};
 use pack::{BATCH, Pack, Run};
 use regions::{NONE, Regions};
 use target::Targets;
@@ -72,6 +72,8 @@ pub struct Options<'a> {
     pub left_out: Vec<bool>,
     /// What may give way beside what the map says, where skin is in contact: for each contact its vertices.
     pub gives: Vec<Vec<Giver>>,
+    /// Whether the skinning moves what hangs on one bone as that bone, and no other way.
+    pub is_rigid: bool,
 }
 
 /// A vertex that is held where it is.
@@ -116,6 +118,7 @@ impl Options<'_> {
             joint_of_slot: slots.iter().map(|s| first(s.joint)).collect(),
             left_out: vec![false; slots.len()],
             gives: Vec::new(),
+            is_rigid: false,
         }
     }
 }
@@ -130,7 +133,7 @@ pub struct Volume {
     caps: Vec<f32>,
     rates: Vec<f32>,
     gives: Gives,
-    rest: Vec<Row>,
+    rest: Vec<Block>,
     /// Slots and weights of places, sixteen side by side.
     influences: Influences,
     /// Where each place's flesh hangs on a bone, for corrections away from it.
@@ -156,11 +159,13 @@ struct Influences {
 pub struct VolumeState {
     points: Vec<Row>,
     /// Areas that the correction begins with, and those after its last step.
-    begun: Vec<Row>,
-    areas: Vec<Row>,
+    begun: Vec<Block>,
+    areas: Vec<Block>,
     /// Areas of the skinned skin, in runs that were moved before the correction.
-    skinned: Vec<Row>,
-    moves: Vec<Row>,
+    skinned: Vec<Block>,
+    moves: Vec<Block>,
+    /// How normals turn.
+    turns: Vec<Row>,
     weights: Vec<f32>,
     /// The share that is not held: one but while contacts are brought in.
     keeps: Vec<f32>,
@@ -169,8 +174,11 @@ pub struct VolumeState {
     looks: Vec<Sums>,
     taken: Vec<Sums>,
     steps: Vec<Sums>,
-    /// Per run, whether it was moved before the correction; per batch, whether anything has changed it.
+    /// Per run, whether it was moved before the correction, whether the correction moves it, and whether it moves anything
+    /// around it; per batch, whether anything has changed it.
     dirty: Vec<bool>,
+    going: Vec<bool>,
+    looking: Vec<bool>,
     changed: Vec<bool>,
     regions: Vec<Region>,
     origins: Vec<Row>,
@@ -214,12 +222,19 @@ impl Volume {
         let diagonal = character.diagonal();
         let radius = radii(&mesh, &near, character.slots().len(), diagonal);
         let gamma = map::map(&mesh, &regions, &soft, &near, &radius, options);
-        let mut moves: Vec<bool> = gamma.iter().map(|&g| g > 0.0).collect();
-        for giver in options.gives.iter().flatten() {
-            moves[mesh.point_of_vertex[giver.vertex as usize] as usize] = true;
+        // What bones carry alone is as far from them as ever, and never active.
+        let hangs = |p: usize| options.is_rigid && mesh.weights(p).len() == 1;
+        let soft: Vec<bool> =
+            (0..mesh.len()).map(|p| gamma[p] > 0.0 && !regions.held[p] && !hangs(p)).collect();
+        let mut morphs = vec![false; mesh.len()];
+        for &vertex in character.morphs().iter().flat_map(|morph| &morph.vertices) {
+            morphs[mesh.point_of_vertex[vertex as usize] as usize] = true;
         }
-        moves.iter_mut().zip(&regions.held).for_each(|(moves, held)| *moves &= !held);
-        let pack = Pack::new(&mesh, &regions, &moves);
+        let bone = |p: u32| {
+            let carries = hangs(p as usize) && !morphs[p as usize];
+            carries.then(|| mesh.weights(p as usize)[0].0)
+        };
+        let pack = Pack::new(&mesh, &regions, &soft, &bone);
         let mean = mesh.areas.iter().sum::<f64>() / mesh.len().max(1) as f64;
         let of_place = |value: &dyn Fn(usize) -> f64| -> Vec<f32> {
             let places = pack.point_of_place.iter().zip(&pack.filler);
@@ -231,7 +246,7 @@ impl Volume {
             if counts { 1.0 / mesh.areas[p].max(LEAST_AREA * mean) } else { 0.0 }
         };
         let from_held = regions::from_held(&mesh, &regions.held);
-        let gammas = of_place(&|p| gamma[p] * per_area(p));
+        let gammas = of_place(&|p| if soft[p] { gamma[p] * per_area(p) } else { 0.0 });
         let gives = of_place(&|p| per_area(p) * smooth_step(from_held[p] / (FROM_HELD * radius[p])));
         let place_of_vertex: Vec<u32> =
             mesh.point_of_vertex.iter().map(|&point| pack.place_of_point[point as usize]).collect();
@@ -241,7 +256,7 @@ impl Volume {
             gives: Gives::new(&options.gives, &pack, &place_of_vertex, &gives),
             caps: of_place(&|p| near[p].distance),
             rates: of_place(&|p| 1.0 / (ACTIVE * radius[p])),
-            rest: pack.point_of_place.iter().map(|&p| row(mesh.points[p as usize].as_vec3())).collect(),
+            rest: rest_blocks(&mesh, &pack),
             influences: Influences::new(&mesh, &pack, &gammas),
             hooks: options.away.then(|| {
                 let hook = |&p: &u32| (near[p as usize].slot, near[p as usize].point.as_vec3());
@@ -280,20 +295,23 @@ impl Volume {
     pub fn state(&self) -> VolumeState {
         let (places, apexes, regions) = (self.pack.len(), self.pack.apexes.len(), self.region_count());
         let runs = self.pack.runs.len();
-        let zeros = vec![[0.0; 4]; places];
+        let zeros = vec![[[0.0; BATCH]; 3]; self.pack.batch_count()];
         VolumeState {
             points: vec![[0.0; 4]; places + apexes],
             begun: zeros.clone(),
             areas: zeros.clone(),
             skinned: zeros.clone(),
-            moves: zeros.clone(),
+            moves: zeros,
+            turns: vec![[0.0; 4]; places],
             weights: vec![0.0; places],
             keeps: vec![1.0; places],
-            away: self.hooks.as_ref().map(|_| zeros),
+            away: self.hooks.as_ref().map(|_| vec![[0.0; 4]; places]),
             looks: vec![Sums::default(); runs],
             taken: vec![Sums::default(); runs],
             steps: vec![Sums::default(); runs],
             dirty: vec![false; runs],
+            going: vec![false; runs],
+            looking: vec![false; runs],
             changed: vec![false; self.pack.batch_count()],
             regions: vec![Region::default(); regions],
             origins: Vec::with_capacity(regions),
@@ -450,7 +468,7 @@ impl Volume {
                     continue;
                 }
                 *position = at(&state.points[place]);
-                let turned = *normal + at(&state.moves[place]);
+                let turned = *normal + at(&state.turns[place]);
                 let square = turned.length_squared();
                 if square > 1e-12 {
                     *normal = turned * (1.0 / square.sqrt());
@@ -513,6 +531,14 @@ fn radii(mesh: &Mesh, near: &[OnBone], slots: usize, diagonal: f64) -> Vec<f64> 
     let least = (1e-4 * diagonal).max(f64::MIN_POSITIVE);
     let radius = |(sum, area): (f64, f64)| if area > 0.0 { (sum / area).max(least) } else { least };
     (0..mesh.len()).map(|p| radius(sums[lead(p)])).collect()
+}
+
+fn rest_blocks(mesh: &Mesh, pack: &Pack) -> Vec<Block> {
+    let mut blocks = vec![[[0.0; BATCH]; 3]; pack.batch_count()];
+    for (place, &p) in pack.point_of_place.iter().enumerate() {
+        plain::put(&mut blocks[place / BATCH], place % BATCH, mesh.points[p as usize].as_vec3());
+    }
+    blocks
 }
 
 fn at(row: &Row) -> Vec3 {

@@ -1,25 +1,50 @@
 //! The regions' points in batches of sixteen, the same for every width of register.
 
+use super::kernel::Block;
+use super::plain;
 use super::regions::{NONE, Regions};
 use crate::body::topology::Lists;
 use crate::skin::mesh::Mesh;
 use crate::skin::pack::ring;
+use glam::DVec3;
 use std::ops::Range;
 
 /// Points a batch: the widest register there is.
 pub(super) const BATCH: usize = 16;
 /// Batches a parallel task: a few microseconds of work.
 pub(super) const CHUNK: usize = 24;
+/// Batches that are passed over together where a frame changes nothing there.
+const RUN: usize = 4;
 /// Points within which those with rings of one length are brought together.
-const WINDOW: usize = 512;
+const WINDOW: usize = 128;
 
-/// Batches in a row of one region and one kind, within a chunk.
+/// A few batches in a row of one region and one kind, within a chunk.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub batches: Range<usize>,
     pub region: u32,
-    /// Whether a correction changes anything there: else one look a frame is enough.
-    pub moving: bool,
+    /// What one bone carries, with everything around it.
+    pub carried: Option<Carried>,
+}
+
+/// Areas that turn with a bone.
+#[derive(Debug, Clone)]
+pub(super) struct Carried {
+    pub slot: u16,
+    /// At rest, what they sum to, and what `x . A` does.
+    pub area: DVec3,
+    pub volume: f64,
+}
+
+/// What may happen to a point. Those of a kind come together, so that runs are passed over where nothing does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// It is moved for the volume's sake.
+    Soft,
+    /// It is around those that are, or of several bones.
+    Beside,
+    /// One bone carries it and all around it.
+    Carried(u16),
 }
 
 impl Run {
@@ -49,6 +74,10 @@ pub(super) struct Pack {
     pub places_of_point: Lists,
     /// For each point, then for each apex, the runs whose areas, or whose points' normals, change where it is moved.
     pub runs_of_point: Lists,
+    /// For each run those that have to be looked at where its points are moved.
+    pub runs_of_run: Lists,
+    /// Areas at rest of what bones carry, batch by batch.
+    pub rest_areas: Vec<Block>,
     /// First places of points that have several, chunk by chunk; the first of each chunk, and one more at the end.
     pub borders: Vec<u32>,
     pub border_starts: Vec<u32>,
@@ -74,12 +103,26 @@ pub(super) struct Fan {
 struct Star {
     point: u32,
     ring: Vec<u32>,
-    moving: bool,
+    kind: Kind,
 }
 
 impl Pack {
-    pub(super) fn new(mesh: &Mesh, regions: &Regions, moves: &[bool]) -> Self {
+    /// `soft` says which points a correction moves of itself, `bone` which slot alone carries a point.
+    pub(super) fn new(
+        mesh: &Mesh,
+        regions: &Regions,
+        soft: &[bool],
+        bone: &dyn Fn(u32) -> Option<u16>,
+    ) -> Self {
         let points = mesh.len() as u32;
+        let kind = |point: u32, ring: &[u32]| {
+            let own = bone(point);
+            match own {
+                _ if soft[point as usize] => Kind::Soft,
+                Some(slot) if ring.iter().all(|&p| p < points && bone(p) == own) => Kind::Carried(slot),
+                _ => Kind::Beside,
+            }
+        };
         let mut pack = Self {
             starts: Vec::new(),
             rings: Vec::new(),
@@ -91,6 +134,8 @@ impl Pack {
             place_of_point: vec![NONE; mesh.len()],
             places_of_point: Lists::group::<1>(0, &[]),
             runs_of_point: Lists::group::<1>(0, &[]),
+            runs_of_run: Lists::group::<1>(0, &[]),
+            rest_areas: Vec::new(),
             borders: Vec::new(),
             border_starts: Vec::new(),
             is_around_apex: vec![false; mesh.len()],
@@ -100,7 +145,7 @@ impl Pack {
         };
         let mut rings: Vec<Vec<u32>> = Vec::new();
         let mut fans: Vec<(u32, u32, Vec<[u32; 2]>)> = Vec::new();
-        let mut kinds: Vec<(u32, bool)> = Vec::new();
+        let mut kinds: Vec<(u32, Kind)> = Vec::new();
         for (region, triangles) in regions.triangles.iter().enumerate() {
             let mut pairs: Vec<(u32, [u32; 2])> = Vec::with_capacity(3 * triangles.len());
             for &[a, b, c] in triangles {
@@ -116,17 +161,19 @@ impl Pack {
                     continue;
                 }
                 let ring = ring(point, pairs);
-                let moving = ring.iter().any(|&p| p < points && moves[p as usize]) || moves[point as usize];
-                stars.push(Star { point, ring, moving });
+                let kind = kind(point, &ring);
+                stars.push(Star { point, ring, kind });
             }
             pack.origins.push(pack.point_of_place.len() as u32);
-            for moving in [true, false] {
-                let mut kind: Vec<&Star> = stars.iter().filter(|s| s.moving == moving).collect();
+            // In the order of the file, which mostly keeps together what lies together.
+            stars.sort_by_key(|star| (star.kind, star.point));
+            for stars in stars.chunk_by_mut(|a, b| a.kind == b.kind) {
+                let kind = stars[0].kind;
                 // By bones as well, so that those of a batch are mostly the same.
                 let slots = |star: &Star, k: usize| mesh.weights(star.point as usize).get(k).map(|w| w.0);
-                let key = |star: &&Star| (star.ring.len(), slots(star, 0), slots(star, 1));
-                kind.chunks_mut(WINDOW).for_each(|window| window.sort_by_key(key));
-                for batch in kind.chunks(BATCH) {
+                let key = |star: &Star| (star.ring.len(), slots(star, 0), slots(star, 1));
+                stars.chunks_mut(WINDOW).for_each(|window| window.sort_by_key(key));
+                for batch in stars.chunks(BATCH) {
                     for lane in 0..BATCH {
                         let star = batch.get(lane);
                         let point = star.unwrap_or(&batch[0]).point;
@@ -137,12 +184,13 @@ impl Pack {
                         pack.filler.push(star.is_none());
                         rings.push(star.map_or(Vec::new(), |s| s.ring.clone()));
                     }
-                    kinds.push((region as u32, moving));
+                    kinds.push((region as u32, kind));
                 }
             }
         }
         pack.lay_out(&rings, points);
         pack.cut(&kinds);
+        pack.carry(mesh, &rings);
         pack.find_places(mesh.len());
         pack.find_runs(&rings, mesh.len() + regions.apexes.len());
         regions.apexes.iter().flatten().for_each(|&p| pack.is_around_apex[p as usize] = true);
@@ -178,17 +226,38 @@ impl Pack {
         self.starts.push((self.rings.len() / BATCH) as u32);
     }
 
-    fn cut(&mut self, kinds: &[(u32, bool)]) {
+    fn cut(&mut self, kinds: &[(u32, Kind)]) {
         for (chunk, kinds) in kinds.chunks(CHUNK).enumerate() {
             self.run_starts.push(self.runs.len() as u32);
             let mut at = chunk * CHUNK;
-            for run in kinds.chunk_by(|a, b| a == b) {
+            for run in kinds.chunk_by(|a, b| a == b).flat_map(|run| run.chunks(RUN)) {
                 self.run_of_batch.extend(run.iter().map(|_| self.runs.len() as u32));
-                self.runs.push(Run { batches: at..at + run.len(), region: run[0].0, moving: run[0].1 });
+                let carried = match run[0].1 {
+                    Kind::Carried(slot) => Some(Carried { slot, area: DVec3::ZERO, volume: 0.0 }),
+                    _ => None,
+                };
+                self.runs.push(Run { batches: at..at + run.len(), region: run[0].0, carried });
                 at += run.len();
             }
         }
         self.run_starts.push(self.runs.len() as u32);
+    }
+
+    /// Areas at rest of what bones carry.
+    fn carry(&mut self, mesh: &Mesh, rings: &[Vec<u32>]) {
+        self.rest_areas = vec![[[0.0; BATCH]; 3]; self.batch_count()];
+        for run in &mut self.runs {
+            let places = run.places();
+            let Some(carried) = &mut run.carried else { continue };
+            for place in places {
+                let at = mesh.points[self.point_of_place[place] as usize];
+                let from = |p: u32| mesh.points[p as usize] - at;
+                let area: DVec3 = rings[place].windows(2).map(|w| from(w[0]).cross(from(w[1]))).sum();
+                carried.area += area;
+                carried.volume += at.dot(area);
+                plain::put(&mut self.rest_areas[place / BATCH], place % BATCH, area.as_vec3());
+            }
+        }
     }
 
     fn find_places(&mut self, points: usize) {
@@ -217,6 +286,16 @@ impl Pack {
         pairs.dedup();
         let owners: Vec<[u32; 1]> = pairs.iter().map(|p| [p[0]]).collect();
         self.runs_of_point = Lists::group(points, &owners).with(|pair| pairs[pair as usize][1]);
+        let mut pairs: Vec<[u32; 2]> = Vec::new();
+        for place in (0..self.len()).filter(|&place| !self.filler[place]) {
+            let run = self.run_of_batch[place / BATCH];
+            let others = self.runs_of_point.of(self.point_of_place[place] as usize);
+            pairs.extend(others.iter().map(|&other| [run, other]));
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let owners: Vec<[u32; 1]> = pairs.iter().map(|p| [p[0]]).collect();
+        self.runs_of_run = Lists::group(self.runs.len(), &owners).with(|pair| pairs[pair as usize][1]);
     }
 
     /// Places, fillers included, without apexes.

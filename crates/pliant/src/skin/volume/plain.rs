@@ -1,6 +1,6 @@
 //! The reference: plain Rust, one point after the other. What every other path must equal to the last bit.
 
-use super::kernel::{AreaJob, Row, SettleJob, StepJob, Stepped, Sums, TakeJob, WeighJob};
+use super::kernel::{AreaJob, Block, Row, SettleJob, StepJob, Stepped, Sums, TakeJob, WeighJob};
 use super::pack::{BATCH, Run};
 use crate::simd::vectors::plain::dot;
 use glam::Vec3;
@@ -11,6 +11,15 @@ fn at(row: &Row) -> Vec3 {
 
 fn row(v: Vec3) -> Row {
     [v.x, v.y, v.z, 0.0]
+}
+
+/// One vector of a block.
+pub(super) fn of(block: &Block, lane: usize) -> Vec3 {
+    Vec3::new(block[0][lane], block[1][lane], block[2][lane])
+}
+
+pub(super) fn put(block: &mut Block, lane: usize, v: Vec3) {
+    (block[0][lane], block[1][lane], block[2][lane]) = (v.x, v.y, v.z);
 }
 
 fn cross(a: Vec3, b: Vec3) -> Vec3 {
@@ -32,13 +41,14 @@ pub(super) fn take(job: &TakeJob<'_>, weights: &mut [f32], keeps: &mut [f32]) ->
     let mut lanes = [[0f32; BATCH]; 3];
     for place in 0..weights.len() {
         weights[place] *= std::mem::replace(&mut keeps[place], 1.0);
-        lanes[1][place % BATCH] += weights[place] * give(at(&job.areas[place]), job.away, place);
+        lanes[1][place % BATCH] +=
+            weights[place] * give(of(&job.areas[place / BATCH], place % BATCH), job.away, place);
     }
     Sums::of(&lanes)
 }
 
 /// See [`super::kernel::areas`].
-pub(super) fn areas(job: &AreaJob<'_>, run: &Run, areas: &mut [Row]) -> Sums {
+pub(super) fn areas(job: &AreaJob<'_>, run: &Run, areas: &mut [Block]) -> Sums {
     let origin = at(&job.origins[run.region as usize]);
     let mut lanes = [[0f32; BATCH]; 3];
     for (k, batch) in run.batches.clone().enumerate() {
@@ -59,22 +69,22 @@ pub(super) fn areas(job: &AreaJob<'_>, run: &Run, areas: &mut [Row]) -> Sums {
             lanes[0][lane] += dot(x - origin, area);
             if let Some(Stepped { weights, moves }) = job.stepped {
                 lanes[1][lane] += weights[place] * give(area, job.away, place);
-                lanes[2][lane] += dot(area, at(&moves[place]));
+                lanes[2][lane] += dot(area, of(&moves[batch], lane));
             }
-            areas[k * BATCH + lane] = row(area);
+            put(&mut areas[k], lane, area);
         }
     }
     Sums::of(&lanes)
 }
 
 /// See [`super::kernel::step`].
-pub(super) fn step(job: &StepJob<'_>, run: &Run, points: &mut [Row], moves: &mut [Row]) -> Sums {
+pub(super) fn step(job: &StepJob<'_>, run: &Run, points: &mut [Row], moves: &mut [Block]) -> Sums {
     let scale = job.scales[run.region as usize];
     let mut lanes = [[0f32; BATCH]; 3];
     for (k, batch) in run.batches.clone().enumerate() {
         for lane in 0..BATCH {
             let place = batch * BATCH + lane;
-            let area = at(&job.areas[place]);
+            let area = of(&job.areas[batch], lane);
             let way = match job.away {
                 Some(away) => {
                     let away = at(&away[place]);
@@ -89,7 +99,7 @@ pub(super) fn step(job: &StepJob<'_>, run: &Run, points: &mut [Row], moves: &mut
                 moved *= cap / square.sqrt();
             }
             points[k * BATCH + lane] = row(at(&points[k * BATCH + lane]) + moved);
-            moves[k * BATCH + lane] = row(moved);
+            put(&mut moves[k], lane, moved);
             lanes[0][lane] += dot(area, moved);
         }
     }
@@ -101,7 +111,7 @@ pub(super) fn weigh(job: &WeighJob<'_>, batch: usize, weights: &mut [f32]) {
     let rows = job.starts[batch] as usize..job.starts[batch + 1] as usize;
     for lane in 0..BATCH {
         let place = batch * BATCH + lane;
-        let (rest, now) = (at(&job.rest[place]), at(&job.points[place]));
+        let (rest, now) = (of(&job.rest[batch], lane), at(&job.points[place]));
         let mut apart = 0f32;
         for r in rows.clone() {
             let [a, b, c] = &job.matrices[job.slots[r * BATCH + lane] as usize / 12];
@@ -117,12 +127,12 @@ pub(super) fn weigh(job: &WeighJob<'_>, batch: usize, weights: &mut [f32]) {
 }
 
 /// See [`super::kernel::settle`].
-pub(super) fn settle(job: &SettleJob<'_>, points: &mut [Row], moves: &mut [Row]) {
-    for (k, (point, moved)) in points.iter_mut().zip(moves).enumerate() {
-        *point = row(at(point) + at(moved) * job.more);
-        let (begin, end) = (at(&job.areas[0][k]), at(&job.areas[1][k]));
-        let turned = turn(at(&job.skinned[k]), end + (end - begin) * job.more);
-        *moved = row(turned);
+pub(super) fn settle(job: &SettleJob<'_>, points: &mut [Row], turns: &mut [Row]) {
+    for (k, (point, turned)) in points.iter_mut().zip(turns).enumerate() {
+        let (batch, lane) = (k / BATCH, k % BATCH);
+        *point = row(at(point) + of(&job.moves[batch], lane) * job.more);
+        let [begin, end] = job.areas.map(|areas| of(&areas[batch], lane));
+        *turned = row(turn(of(&job.skinned[batch], lane), end + (end - begin) * job.more));
     }
 }
 

@@ -1,12 +1,13 @@
 //! The correction of one frame.
 
 use super::gives::Giving;
-use super::kernel::{AreaJob, Row, SettleJob, StepJob, Stepped, Sums, TakeJob};
-use super::pack::{BATCH, CHUNK, Pack, Run};
+use super::kernel::{AreaJob, Block, Row, SettleJob, StepJob, Stepped, Sums, TakeJob};
+use super::pack::{BATCH, CHUNK, Carried, Pack, Run};
 use super::{Region, Volume, VolumeState, at, plain};
 use crate::parallel;
 use crate::rig::SkinMatrix;
-use glam::{DVec3, Vec3};
+use crate::skin::overlap::affine;
+use glam::{DMat3, DVec3, Vec3};
 use std::ops::Range;
 
 /// A region is done when what is missing is less than this of its own volume, or a twentieth of it of the whole.
@@ -23,6 +24,7 @@ const FARTHEST: f64 = 1.25;
 struct Parts<'a> {
     chunk: usize,
     rows: [&'a mut [Row]; 2],
+    blocks: [&'a mut [Block]; 2],
     numbers: [&'a mut [f32]; 2],
     sums: [&'a mut [Sums]; 2],
 }
@@ -33,13 +35,14 @@ impl Parts<'_> {
             let [(a, b), (c, d)] = pair.map(|slice| slice.split_at_mut(at.min(slice.len())));
             [[a, c], [b, d]]
         }
-        let places = (chunk - self.chunk) * CHUNK * BATCH;
+        let batches = (chunk - self.chunk) * CHUNK;
+        let places = batches * BATCH;
         let runs = (pack.run_starts[chunk] - pack.run_starts[self.chunk]) as usize;
         let ([a, b], [c, d]) = (cut(self.rows, places), cut(self.numbers, places));
-        let [e, f] = cut(self.sums, runs);
+        let ([e, f], [g, h]) = (cut(self.sums, runs), cut(self.blocks, batches));
         (
-            Self { chunk: self.chunk, rows: a, numbers: c, sums: e },
-            Self { chunk, rows: b, numbers: d, sums: f },
+            Self { chunk: self.chunk, rows: a, numbers: c, sums: e, blocks: g },
+            Self { chunk, rows: b, numbers: d, sums: f, blocks: h },
         )
     }
 
@@ -48,6 +51,11 @@ impl Parts<'_> {
         let start = chunk * CHUNK * BATCH;
         let own = move |run: &Run| run.places().start - start..run.places().end - start;
         pack.runs_of(chunk).iter().enumerate().map(move |(k, run)| (k, run, own(run)))
+    }
+
+    /// Where a run's batches are in a chunk's blocks.
+    fn batches(chunk: usize, run: &Run) -> Range<usize> {
+        run.batches.start - chunk * CHUNK..run.batches.end - chunk * CHUNK
     }
 }
 
@@ -62,13 +70,25 @@ impl Volume {
         let VolumeState { points, origins, begun, weights, looks, target, .. } = &mut *state;
         let areas = AreaJob { pack: &self.pack, points, origins, stepped: None, away: None };
         let weigh = self.weigh_job(matrices, target, points);
-        let parts =
-            Parts { rows: [begun, &mut []], numbers: [weights, &mut []], sums: [looks, &mut []], chunk: 0 };
+        let parts = Parts {
+            blocks: [begun, &mut []],
+            numbers: [weights, &mut []],
+            sums: [looks, &mut []],
+            ..Parts::default()
+        };
         self.pass(parts, |chunk, parts| {
-            let ([begun, _], [weights, _], [looks, _]) = (parts.rows, parts.numbers, parts.sums);
+            let ([begun, _], [weights, _], [looks, _]) = (parts.blocks, parts.numbers, parts.sums);
             for (k, run, own) in Parts::runs(chunk, &self.pack) {
-                // SAFETY: the path was found available; all arrays are of this pack.
-                looks[k] = unsafe { (self.kernels.areas)(&areas, run, &mut begun[own.clone()]) };
+                let begun = &mut begun[Parts::batches(chunk, run)];
+                looks[k] = match &run.carried {
+                    Some(carried) => {
+                        let origin = at(&origins[run.region as usize]).as_dvec3();
+                        let rest = &self.pack.rest_areas[run.batches.clone()];
+                        carry(carried, &matrices[carried.slot as usize], origin, rest, begun)
+                    }
+                    // SAFETY: the path was found available; all arrays are of this pack.
+                    None => unsafe { (self.kernels.areas)(&areas, run, begun) },
+                };
                 self.weigh(&weigh, run, &mut weights[own]);
             }
         });
@@ -128,47 +148,76 @@ impl Volume {
         } = &mut *state;
         let areas = AreaJob { pack: &self.pack, points, origins, stepped: None, away: None };
         let weigh = self.weigh_job(matrices, target, points);
-        let parts =
-            Parts { rows: [begun, skinned], numbers: [weights, keeps], sums: [looks, taken], chunk: 0 };
+        let parts = Parts {
+            blocks: [begun, skinned],
+            numbers: [weights, keeps],
+            sums: [looks, taken],
+            ..Parts::default()
+        };
         self.pass(parts, |chunk, parts| {
             let ([begun, skinned], [weights, keeps], [looks, taken]) =
-                (parts.rows, parts.numbers, parts.sums);
+                (parts.blocks, parts.numbers, parts.sums);
             let first = self.pack.run_starts[chunk] as usize;
             for (k, run, own) in Parts::runs(chunk, &self.pack).filter(|(k, ..)| dirty[first + k]) {
-                skinned[own.clone()].copy_from_slice(&begun[own.clone()]);
+                let batches = Parts::batches(chunk, run);
+                skinned[batches.clone()].copy_from_slice(&begun[batches.clone()]);
                 // SAFETY: the path was found available; all arrays are of this pack.
-                looks[k] = unsafe { (self.kernels.areas)(&areas, run, &mut begun[own.clone()]) };
+                looks[k] = unsafe { (self.kernels.areas)(&areas, run, &mut begun[batches]) };
                 self.weigh(&weigh, run, &mut weights[own]);
             }
             self.gives.add(givings, chunk, weights);
             for (k, run, own) in Parts::runs(chunk, &self.pack) {
                 let away = away.as_ref().map(|away| &away[run.places()]);
-                let job = TakeJob { areas: &begun[own.clone()], away };
+                let job = TakeJob { areas: &begun[Parts::batches(chunk, run)], away };
                 // SAFETY: the path was found available; all are of the run.
                 taken[k] = unsafe { (self.kernels.take)(&job, &mut weights[own.clone()], &mut keeps[own]) };
             }
         });
         self.collect(state, |_| true);
-        let VolumeState { regions, taken, .. } = state;
+        let VolumeState { regions, taken, going, looking, .. } = state;
         regions.iter_mut().for_each(|region| region.gram = 0.0);
-        for (run, taken) in self.pack.runs.iter().zip(taken) {
-            regions[run.region as usize].gram += taken.0[1];
+        looking.fill(false);
+        for (index, (run, taken)) in self.pack.runs.iter().zip(taken).enumerate() {
+            let gram = taken.0[1];
+            regions[run.region as usize].gram += gram;
+            going[index] = gram > 0.0;
+            if going[index] {
+                self.pack.runs_of_run.of(index).iter().for_each(|&other| looking[other as usize] = true);
+            }
         }
     }
 
     /// One step along the gradient, as long as the volume asks for at first sight, and a look at where that leads.
     fn step(&self, state: &mut VolumeState, cap: f32, is_first: bool) {
-        let VolumeState { points, areas, begun, moves, weights, away, steps, scales, active, .. } = state;
+        let VolumeState {
+            points,
+            areas,
+            begun,
+            moves,
+            weights,
+            away,
+            steps,
+            scales,
+            active,
+            going,
+            looking,
+            ..
+        } = state;
         let areas = if is_first { begun } else { areas };
         let job = StepJob { scales, areas, weights, caps: &self.caps, cap, away: away.as_deref() };
-        let rows = [&mut points[..self.pack.len()], &mut moves[..]];
-        self.pass(Parts { rows, sums: [steps, &mut []], ..Parts::default() }, |chunk, parts| {
-            let ([points, moves], [steps, _]) = (parts.rows, parts.sums);
-            for (k, run, own) in Parts::runs(chunk, &self.pack) {
-                if run.moving && active[run.region as usize] {
+        let (rows, blocks) = ([&mut points[..self.pack.len()], &mut []], [&mut moves[..], &mut []]);
+        let parts = Parts { rows, blocks, sums: [steps, &mut []], ..Parts::default() };
+        self.pass(parts, |chunk, parts| {
+            let ([points, _], [moves, _], [steps, _]) = (parts.rows, parts.blocks, parts.sums);
+            let first = self.pack.run_starts[chunk] as usize;
+            let runs = Parts::runs(chunk, &self.pack);
+            for (k, run, own) in runs.filter(|(_, run, _)| active[run.region as usize]) {
+                let moves = &mut moves[Parts::batches(chunk, run)];
+                if going[first + k] {
                     // SAFETY: the path was found available; all arrays are of this pack.
-                    steps[k] =
-                        unsafe { (self.kernels.step)(&job, run, &mut points[own.clone()], &mut moves[own]) };
+                    steps[k] = unsafe { (self.kernels.step)(&job, run, &mut points[own], moves) };
+                } else if looking[first + k] {
+                    moves.fill([[0.0; BATCH]; 3]);
                 }
             }
         });
@@ -177,16 +226,18 @@ impl Volume {
 
     /// Areas of active regions, and what they sum to.
     fn look_again(&self, state: &mut VolumeState) {
-        let VolumeState { points, origins, areas, moves, weights, away, looks, active, .. } = state;
+        let VolumeState { points, origins, areas, moves, weights, away, looks, active, looking, .. } = state;
         let stepped = Some(Stepped { weights, moves });
         let job = AreaJob { pack: &self.pack, points, origins, stepped, away: away.as_deref() };
-        let parts = Parts { rows: [areas, &mut []], sums: [looks, &mut []], ..Parts::default() };
+        let parts = Parts { blocks: [areas, &mut []], sums: [looks, &mut []], ..Parts::default() };
         self.pass(parts, |chunk, parts| {
-            let ([areas, _], [looks, _]) = (parts.rows, parts.sums);
-            for (k, run, own) in Parts::runs(chunk, &self.pack) {
-                if run.moving && active[run.region as usize] {
+            let ([areas, _], [looks, _]) = (parts.blocks, parts.sums);
+            let first = self.pack.run_starts[chunk] as usize;
+            for (k, run, _) in Parts::runs(chunk, &self.pack) {
+                if looking[first + k] && active[run.region as usize] {
+                    let areas = &mut areas[Parts::batches(chunk, run)];
                     // SAFETY: the path was found available; all arrays are of this pack.
-                    looks[k] = unsafe { (self.kernels.areas)(&job, run, &mut areas[own]) };
+                    looks[k] = unsafe { (self.kernels.areas)(&job, run, areas) };
                 }
             }
         });
@@ -194,16 +245,18 @@ impl Volume {
 
     /// How much farther each region goes along the step it has just taken, and its volume there.
     fn find_lengths(&self, state: &mut VolumeState) {
-        let VolumeState { regions, looks, steps, scales, active, target, .. } = state;
+        let VolumeState { regions, looks, steps, scales, active, going, looking, target, .. } = state;
         for region in regions.iter_mut() {
             (region.end, region.slopes) = (region.fans, [0.0; 2]);
         }
-        for ((run, look), step) in self.pack.runs.iter().zip(looks.iter()).zip(steps.iter()) {
+        for (index, run) in self.pack.runs.iter().enumerate() {
             let region = &mut regions[run.region as usize];
-            region.end += look.0[0];
-            if run.moving {
-                region.slopes[0] += step.0[0] / 6.0;
-                region.slopes[1] += look.0[2] / 6.0;
+            region.end += looks[index].0[0];
+            if going[index] {
+                region.slopes[0] += steps[index].0[0] / 6.0;
+            }
+            if looking[index] {
+                region.slopes[1] += looks[index].0[2] / 6.0;
             }
         }
         for (r, region) in regions.iter_mut().enumerate().filter(|(r, _)| active[*r]) {
@@ -226,15 +279,17 @@ impl Volume {
 
     /// Active regions go the rest of their way and are looked at there.
     fn go_on(&self, state: &mut VolumeState) {
-        let VolumeState { points, moves, scales, active, .. } = &mut *state;
+        let VolumeState { points, moves, scales, active, going, .. } = &mut *state;
         let places = self.pack.len();
         parallel::for_each_chunk_mut(&mut points[..places], CHUNK * BATCH, |chunk, points| {
-            for (_, run, own) in Parts::runs(chunk, &self.pack) {
-                if run.moving && active[run.region as usize] {
+            let first = self.pack.run_starts[chunk] as usize;
+            for (k, run, own) in Parts::runs(chunk, &self.pack) {
+                if going[first + k] && active[run.region as usize] {
                     let more = scales[run.region as usize];
-                    for (point, moved) in points[own].iter_mut().zip(&moves[run.places()]) {
-                        for i in 0..3 {
-                            point[i] += more * moved[i];
+                    let batches = points[own].chunks_exact_mut(BATCH).zip(&moves[run.batches.clone()]);
+                    for (points, moves) in batches {
+                        for (lane, point) in points.iter_mut().enumerate() {
+                            (0..3).for_each(|i| point[i] += more * moves[i][lane]);
                         }
                     }
                 }
@@ -246,31 +301,43 @@ impl Volume {
         state.active = active;
     }
 
-    /// Points go where the lengths of steps say. How normals turn since the skinned skin, in place of moves.
+    /// Points go where the lengths of steps say. How normals turn since the skinned skin.
     fn settle(&self, state: &mut VolumeState) {
-        let VolumeState { points, areas, begun, skinned, moves, more, dirty, changed, touched, .. } = state;
-        for (run, dirty) in self.pack.runs.iter().zip(dirty.iter()) {
-            changed[run.batches.clone()].fill(*dirty || (run.moving && touched[run.region as usize]));
+        let VolumeState {
+            points,
+            areas,
+            begun,
+            skinned,
+            moves,
+            turns,
+            more,
+            dirty,
+            looking,
+            changed,
+            touched,
+            ..
+        } = state;
+        for (index, run) in self.pack.runs.iter().enumerate() {
+            // What was not touched has not been looked at either.
+            looking[index] &= touched[run.region as usize];
+            changed[run.batches.clone()].fill(dirty[index] || looking[index]);
         }
-        let areas = Settled { volume: self, areas, begun, skinned, more, dirty, touched };
-        let rows = [&mut points[..self.pack.len()], &mut moves[..]];
+        let areas = Settled { volume: self, areas, begun, skinned, moves, more, dirty, looking };
+        let rows = [&mut points[..self.pack.len()], &mut turns[..]];
         self.pass(Parts { rows, ..Parts::default() }, |chunk, parts| {
-            let [points, moves] = parts.rows;
+            let [points, turns] = parts.rows;
             for (_, run, own) in Parts::runs(chunk, &self.pack) {
                 if changed[run.batches.start] {
                     let job = areas.job(self.pack.run_of_batch[run.batches.start] as usize);
-                    if !(run.moving && touched[run.region as usize]) {
-                        moves[own.clone()].fill([0.0; 4]);
-                    }
                     // SAFETY: the path was found available; all are of the run.
-                    unsafe { (self.kernels.settle)(&job, &mut points[own.clone()], &mut moves[own]) };
+                    unsafe { (self.kernels.settle)(&job, &mut points[own.clone()], &mut turns[own]) };
                 }
             }
             for &place in self.pack.borders_of(chunk) {
                 if changed[place as usize / BATCH] {
                     let [was, now] = areas.around(self.pack.point_of_place[place as usize]);
                     let turned = plain::turn(was, now);
-                    moves[place as usize - chunk * CHUNK * BATCH] = [turned.x, turned.y, turned.z, 0.0];
+                    turns[place as usize - chunk * CHUNK * BATCH] = [turned.x, turned.y, turned.z, 0.0];
                 }
             }
         });
@@ -299,24 +366,26 @@ impl Volume {
 /// Areas when all steps are taken.
 struct Settled<'a> {
     volume: &'a Volume,
-    areas: &'a [Row],
-    begun: &'a [Row],
-    skinned: &'a [Row],
+    areas: &'a [Block],
+    begun: &'a [Block],
+    skinned: &'a [Block],
+    moves: &'a [Block],
     more: &'a [f32],
     dirty: &'a [bool],
-    touched: &'a [bool],
+    looking: &'a [bool],
 }
 
 impl<'a> Settled<'a> {
     fn job(&self, index: usize) -> SettleJob<'a> {
         let run = &self.volume.pack.runs[index];
-        let (places, region) = (run.places(), run.region as usize);
-        let moved = run.moving && self.touched[region];
-        let (begun, areas) = (&self.begun[places.clone()], &self.areas[places.clone()]);
+        let (batches, moved) = (run.batches.clone(), self.looking[index]);
+        let begun = &self.begun[batches.clone()];
         SettleJob {
-            skinned: if self.dirty[index] { &self.skinned[places] } else { begun },
-            areas: [begun, if moved { areas } else { begun }],
-            more: if moved { self.more[region] } else { 0.0 },
+            skinned: if self.dirty[index] { &self.skinned[batches.clone()] } else { begun },
+            areas: [begun, if moved { &self.areas[batches.clone()] } else { begun }],
+            // Any numbers of this frame where nothing has moved: none of them is gone by.
+            moves: if moved { &self.moves[batches] } else { begun },
+            more: if moved { self.more[run.region as usize] } else { 0.0 },
         }
     }
 
@@ -327,12 +396,31 @@ impl<'a> Settled<'a> {
         for &place in pack.places_of_point.of(point as usize) {
             let run = pack.run_of_batch[place as usize / BATCH] as usize;
             let (job, k) = (self.job(run), place as usize - pack.runs[run].places().start);
-            let [begin, end] = job.areas.map(|areas| at(&areas[k]));
-            sums[0] += at(&job.skinned[k]);
+            let (batch, lane) = (k / BATCH, k % BATCH);
+            let [begin, end] = job.areas.map(|areas| plain::of(&areas[batch], lane));
+            sums[0] += plain::of(&job.skinned[batch], lane);
             sums[1] += end + (end - begin) * job.more;
         }
         sums
     }
+}
+
+/// Areas that a bone carries, and what `(x - origin) . A` sums to over them: `x = L r + t` and `A = cof(L) A_rest`.
+fn carry(carried: &Carried, matrix: &SkinMatrix, origin: DVec3, rest: &[Block], areas: &mut [Block]) -> Sums {
+    let place = affine(matrix);
+    let [x, y, z] = [place.matrix3.x_axis, place.matrix3.y_axis, place.matrix3.z_axis];
+    let turns = DMat3::from_cols(y.cross(z), z.cross(x), x.cross(y));
+    let from = place.translation - origin;
+    let sum = x.dot(turns.x_axis) * carried.volume + from.dot(turns * carried.area);
+    let [a, b, c] = turns.as_mat3().to_cols_array_2d();
+    for (areas, [x, y, z]) in areas.iter_mut().zip(rest) {
+        for i in 0..3 {
+            for lane in 0..BATCH {
+                areas[i][lane] = a[i] * x[lane] + b[i] * y[lane] + c[i] * z[lane];
+            }
+        }
+    }
+    Sums([sum, 0.0, 0.0])
 }
 
 fn whole(state: &VolumeState) -> f64 {
@@ -398,6 +486,32 @@ impl Way {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Areas and volumes of what a bone turns, stretches and carries off are those of its points there.
+    #[test]
+    fn what_a_bone_carries_is_not_looked_at() {
+        let matrix = [[0.0, -2.0, 0.5, 3.0], [1.0, 0.0, 0.0, -4.0], [0.0, 0.0, 1.5, 5.0]];
+        let place = affine(&matrix);
+        let origin = DVec3::new(1.0, 2.0, -3.0);
+        let mut carried = Carried { slot: 0, area: DVec3::ZERO, volume: 0.0 };
+        let (mut rest, mut areas) = ([[[0.0; BATCH]; 3]], [[[0.0; BATCH]; 3]]);
+        let (mut there, mut sum) = (Vec::new(), 0.0);
+        for lane in 0..BATCH {
+            let k = lane as f64;
+            let [at, u, v] = [1.0, 2.0, 3.0].map(|a| DVec3::new(a, 0.3 * a * k, 1.0 - k / a));
+            carried.area += u.cross(v);
+            carried.volume += at.dot(u.cross(v));
+            plain::put(&mut rest[0], lane, u.cross(v).as_vec3());
+            there.push(place.transform_vector3(u).cross(place.transform_vector3(v)));
+            sum += (place.transform_point3(at) - origin).dot(there[lane]);
+        }
+        let sums = carry(&carried, &matrix, origin, &rest, &mut areas);
+        assert!((sums.0[0] - sum).abs() < 1e-9 * sum.abs(), "{} {sum}", sums.0[0]);
+        for (lane, there) in there.iter().enumerate() {
+            let off = plain::of(&areas[0], lane).as_dvec3() - *there;
+            assert!(off.length() < 1e-5 * there.length().max(1.0), "{lane}: {off}");
+        }
+    }
 
     /// A ball blown up along its normals: its volume is a cubic of how far, and known by its ends.
     #[test]

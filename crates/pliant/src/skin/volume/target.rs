@@ -1,10 +1,10 @@
 //! The volume that each region should have: that of the rest shape with the pose's morphs, times the cube of what the pose
 //! scales it by.
 
-use super::kernel::Row;
-use super::pack::Pack;
+use super::kernel::Block;
+use super::pack::{BATCH, Pack};
+use super::plain;
 use super::regions::{NONE, Regions};
-use super::row;
 use crate::asset::Character;
 use crate::rig::SkinMatrix;
 use crate::skin::mesh::Mesh;
@@ -45,7 +45,7 @@ pub(super) struct State {
     points: Vec<DVec3>,
     /// Of the rest shape with morphs.
     morphed: Vec<f64>,
-    rest: Option<Vec<Row>>,
+    rest: Option<Vec<Block>>,
     scales: Vec<f64>,
     /// Per piece: volume as the regions are scaled, area times cubed scale, area.
     pieces: Vec<[f64; 4]>,
@@ -53,7 +53,7 @@ pub(super) struct State {
 
 impl State {
     /// The rest shape with morphs.
-    pub(super) fn rest<'a>(&'a self, plain: &'a [Row]) -> &'a [Row] {
+    pub(super) fn rest<'a>(&'a self, plain: &'a [Block]) -> &'a [Block] {
         self.rest.as_deref().unwrap_or(plain)
     }
 }
@@ -106,7 +106,7 @@ impl Targets {
         targets
     }
 
-    pub(super) fn state(&self, rest: &[Row]) -> State {
+    pub(super) fn state(&self, rest: &[Block]) -> State {
         let has_morphs = !self.morphs.is_empty();
         State {
             volumes: self.volumes.clone(),
@@ -208,9 +208,9 @@ impl Targets {
             for m in (0..self.morphs.len()).filter(|&m| is_touched(m)) {
                 for &(p, _) in &self.morphs[m].moves {
                     // Points on borders are held: only their first place counts.
-                    let place = pack.place_of_point[p as usize];
-                    if place != NONE {
-                        rest[place as usize] = row(points[p as usize].as_vec3());
+                    let place = pack.place_of_point[p as usize] as usize;
+                    if let Some(block) = rest.get_mut(place / BATCH) {
+                        plain::put(block, place % BATCH, points[p as usize].as_vec3());
                     }
                 }
             }
