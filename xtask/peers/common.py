@@ -73,15 +73,13 @@ class Run:
                 raise PeerFailed(self.given_up[peer])
             python = self.python(peer)
             command = [str(python), str(HERE / script), *map(str, args)]
-            # Caches stay under target; what runs in a folder of ours may leave files there.
-            ours = {"WARP_CACHE_PATH": str(self.target / "peers-newton" / "kernels"), "PYTHONDONTWRITEBYTECODE": "1"}
             try:
                 ran = subprocess.run(
                     command,
                     capture_output=True,
                     text=True,
                     cwd=self.files,
-                    env=os.environ | ours | (environment or {}),
+                    env=self.environment() | (environment or {}),
                     timeout=limit,
                 )
             except subprocess.TimeoutExpired:
@@ -100,6 +98,11 @@ class Run:
             raise
         self.versions[PEERS[peer]["shown"]] = answer.pop("version")
         return answer
+
+    def environment(self):
+        """Caches stay under target."""
+        kernels = str(self.target / "peers-newton" / "kernels")
+        return os.environ | {"WARP_CACHE_PATH": kernels, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def leave_out(self, peer, why, work=""):
         """Said in the result."""
@@ -132,9 +135,12 @@ class Run:
             for command in [
                 [base, "-m", "venv", str(folder)],
                 [str(python), "-m", "pip", "install", "--quiet", "--retries", "5", *about["packages"]],
+                *([[str(python), str(HERE / about["prepare"]), "--prepare"]] if "prepare" in about else []),
             ]:
                 try:
-                    ran = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_LIMIT)
+                    ran = subprocess.run(
+                        command, capture_output=True, text=True, env=self.environment(), timeout=INSTALL_LIMIT
+                    )
                 except (OSError, subprocess.TimeoutExpired) as error:
                     why = one_line(str(error))
                     break

@@ -27,7 +27,6 @@ from common import PEERS, Run, cpu_seconds
 
 GROUPS = {"solver": solver, "skinning": skinning, "tets": tets, "scaling": scaling}
 ROOT = Path(__file__).resolve().parent.parent.parent
-BUSY = 0.15  # Cores that others take, from which figures mean little.
 
 
 def text_of(*command):
@@ -94,7 +93,7 @@ def one_group(run, name, about, out):
     part = out / f"{name}.json.part"
     part.write_text(json.dumps(found, indent=1) + "\n")
     part.replace(out / f"{name}.json")
-    if others is not None and others > BUSY:
+    if others is not None and others > page.BUSY:
         run.say(f"{name}: others took {others} cores meanwhile: figures mean little")
 
 

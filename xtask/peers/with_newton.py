@@ -1,4 +1,5 @@
 """with_newton.py REST BENT ORDER SECONDS: one bar by newton's XPBD on the CPU, which has one thread there.
+with_newton.py --prepare: only has newton compile its kernels, which takes it a minute.
 
 Its two constraints a tet (trace of the strain, volume) are solved all at once and added up, which blows up on these bars
 with the usual relaxation of 0.9. So it gets the one of RELAXATIONS that leaves the least of its own constraints' error.
@@ -35,12 +36,8 @@ def own_error_of(rest, tets):
     return error
 
 
-def main(rest_path, bent_path, order, seconds):
-    (rest, tets), (bent, _) = read_mesh(rest_path), read_mesh(bent_path)
-    if order == "morton":
-        rest, bent, tets = sorted_along(rest, bent, tets)
-    held = pinned(rest)
-    free = tets[~held[tets].all(axis=1)]
+def model_of(rest, free, held):
+    """The bar's nodes and free tets."""
     builder = newton.ModelBuilder(gravity=(0.0, 0.0, 0.0))
     # No radius: nothing touches.
     still, thin = [(0.0, 0.0, 0.0)] * len(rest), [0.0] * len(rest)
@@ -51,6 +48,26 @@ def main(rest_path, bent_path, order, seconds):
     model.particle_grid = None
     if model.tet_count != len(free):
         sys.exit("error: newton dropped tets")
+    return model
+
+
+def solver_of(model, relaxation):
+    return newton.solvers.SolverXPBD(model, iterations=ITERATIONS["strain"], soft_body_relaxation=relaxation)
+
+
+def prepare():
+    corners = np.append(np.zeros((1, 3)), np.eye(3), axis=0)
+    model = model_of(corners, np.array([[0, 1, 2, 3]]), np.zeros(4, dtype=bool))
+    solver_of(model, 0.1).step(model.state(), model.state(), model.control(), None, TICK)
+
+
+def main(rest_path, bent_path, order, seconds):
+    (rest, tets), (bent, _) = read_mesh(rest_path), read_mesh(bent_path)
+    if order == "morton":
+        rest, bent, tets = sorted_along(rest, bent, tets)
+    held = pinned(rest)
+    free = tets[~held[tets].all(axis=1)]
+    model = model_of(rest, free, held)
     start = wp.array(bent.astype(np.float32), dtype=wp.vec3, device="cpu")
     control, before, after = model.control(), model.state(), model.state()
 
@@ -64,7 +81,7 @@ def main(rest_path, bent_path, order, seconds):
     own_error, residual = own_error_of(rest, free), strain_residual_of(rest, tets)
     tried = []
     for relaxation in RELAXATIONS:
-        solver = newton.solvers.SolverXPBD(model, iterations=ITERATIONS["strain"], soft_body_relaxation=relaxation)
+        solver = solver_of(model, relaxation)
         step(solver)
         nodes = after.particle_q.numpy().astype(float)
         tried.append((own_error(nodes), relaxation, residual(nodes), solver))
@@ -81,4 +98,7 @@ def main(rest_path, bent_path, order, seconds):
 
 
 np.seterr(all="ignore")
-main(*sys.argv[1:4], float(sys.argv[4]))
+if sys.argv[1:] == ["--prepare"]:
+    prepare()
+else:
+    main(*sys.argv[1:4], float(sys.argv[4]))
