@@ -105,8 +105,10 @@ class Run:
         return os.environ | {"WARP_CACHE_PATH": kernels, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def leave_out(self, peer, why, work=""):
-        """Said in the result."""
+        """Said in the result; a peer that is not there at all, once."""
         shown = PEERS[peer]["shown"]
+        if isinstance(self.pythons.get(peer), PeerFailed):
+            work = ""
         self.left_out[f"{shown}, {work}" if work else shown] = str(why)
 
     def python(self, peer):

@@ -74,8 +74,14 @@ def when(found):
         text += f" Other work took {others:.2f} cores meanwhile."
         if others > BUSY:
             text += " **The machine was busy: these figures are not to be quoted.**"
+    # One line a reason.
+    reasons = {}
     for each in found["left_out"]:
-        text += f"\n\nLeft out: {each['peer']}: {each['why']}."
+        peer, _, work = each["peer"].partition(", ")
+        reasons.setdefault((peer, each["why"]), []).append(work)
+    for (peer, why), works in reasons.items():
+        works = "; ".join(work for work in works if work)
+        text += f"\n\nLeft out: {peer}{f' ({works})' if works else ''}: {why}."
     return text
 
 
