@@ -46,7 +46,9 @@ def log_log(title, x_label, y_label, curves):
     for decade in range(low[1], high[1] + 1):
         y = y_of(10.0**decade)
         parts += [line(LEFT, y, right, y, 'stroke="#ddd"'), text(LEFT - 8, y + 4, short(10.0**decade), "end")]
-    parts.append(f'<rect x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}" fill="none" stroke="#222"/>')
+    parts.append(
+        f'<rect x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}" fill="none" stroke="#222"/>'
+    )
     parts.append(text((LEFT + right) / 2, HEIGHT - 16, x_label))
     middle = (TOP + bottom) / 2
     parts.append(text(22, middle, y_label, more=f' transform="rotate(-90 22 {middle:.1f})"'))

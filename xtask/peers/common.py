@@ -22,7 +22,9 @@ class PeerFailed(Exception):
 def one_line(text):
     """The last line that says something, without addresses and paths: it is published."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    last = next((line for line in reversed(lines) if "error" in line.lower()), lines[-1] if lines else "no reason given")
+    last = next(
+        (line for line in reversed(lines) if "error" in line.lower()), lines[-1] if lines else "no reason given"
+    )
     last = re.sub(r"\w+://\S+", "(address)", last)
     return re.sub(r"(?<![\w.])(?:[A-Za-z]:)?[/\\]\S*[/\\]", "", last)[:200]
 

@@ -47,7 +47,9 @@ def machine(pliant):
     about = {"cpu": platform.processor() or platform.machine(), "cores": os.cpu_count()}
     if Path("/proc/cpuinfo").is_file():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        about["cpu"] = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), about["cpu"])
+        about["cpu"] = next(
+            (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), about["cpu"]
+        )
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         about["memory_gb"] = round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9, 1)
     probe = text_of(pliant, "bench", "--method", "lbs", "--sizes", "1000", "--threads", "1", "--json")

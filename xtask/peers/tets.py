@@ -10,8 +10,8 @@ import time
 
 from common import PEERS, PeerFailed, one_line
 
-LIMIT = 90.0  # Seconds that fTetWild may take for one surface, and for all of them.
-ALL = 200.0
+LIMIT = 60.0  # Seconds that fTetWild may take for one surface, and for all of them.
+ALL = 120.0
 TIMES = 3
 USUAL = 8000  # Tets asked of Pliant where fTetWild gave none.
 

@@ -24,7 +24,9 @@ def main(vertices, seconds):
     check(result, linear(positions, weights, matrices), 1e-9)
     found["lbs"] = best * 1e3
     if hasattr(igl, "dqs"):
-        best, result = best_of(lambda: igl.dqs(positions, weights, quaternions, translations), time.perf_counter, seconds)
+        best, result = best_of(
+            lambda: igl.dqs(positions, weights, quaternions, translations), time.perf_counter, seconds
+        )
         check(result, dual_quaternion(positions, weights, quaternions, translations), 1e-6)
         found["dqs"] = best * 1e3
     print(json.dumps(found))

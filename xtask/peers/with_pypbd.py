@@ -8,8 +8,19 @@ from importlib.metadata import version
 
 import numpy as np
 import pypbd as pbd
-from bars import ITERATIONS, SHEAR, STRETCH, VOLUME, edges_of, morton, pinned, read_mesh, residual_of, sorted_along
-from bars import strain_residual_of
+from bars import (
+    ITERATIONS,
+    SHEAR,
+    STRETCH,
+    VOLUME,
+    edges_of,
+    morton,
+    pinned,
+    read_mesh,
+    residual_of,
+    sorted_along,
+    strain_residual_of,
+)
 
 UNITS = 10.0  # It drops tets whose gradients are below an absolute 1e-6, so bodies are this large.
 TIMES = 10  # Steps at least.
