@@ -70,7 +70,7 @@ def known(file):
         return {}
 
 
-def one_group(run, name, about, out):
+def one_group(run, name, now, about, out):
     run.begin_group()
     started, before = time.monotonic(), cpu_seconds()
     rows = GROUPS[name].measure(run)
@@ -82,7 +82,7 @@ def one_group(run, name, about, out):
     found = {
         "group": name,
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
-        "commit": commit(),
+        "commit": now,
         "quick": run.quick,
         "seconds": round(seconds),
         "cores_taken_by_others": others,
@@ -137,7 +137,7 @@ def main():
         for number, name in enumerate(wanted):
             run.say(f"{name}: group {number + 1} of {len(wanted)}")
             try:
-                one_group(run, name, about, args.out)
+                one_group(run, name, now, about, args.out)
             except (RuntimeError, OSError, subprocess.CalledProcessError, KeyError, ValueError) as why:
                 # The other groups still count.
                 failed.append(name)
