@@ -120,8 +120,10 @@ def main():
     for name in names:
         there = known(args.out / f"{name}.json")
         if there.get("commit") == now and "+" not in now and not there.get("quick") and not args.again:
-            missing = ", ".join(each["peer"] for each in there["left_out"])
-            print(f"{name}: there already for {now}{f', without {missing}' if missing else ''}; --again repeats it")
+            missing = ", ".join(sorted({each["peer"].partition(",")[0] for each in there["left_out"]}))
+            print(
+                f"{name}: there already for {now}{f', not complete: {missing}' if missing else ''}; --again repeats it"
+            )
         else:
             wanted.append(name)
     if wanted:
