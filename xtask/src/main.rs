@@ -14,8 +14,9 @@ cargo xtask demo     bake a built-in character; leaves a GLB, a report and a pic
 cargo xtask studio   build the studio's page and open it; all that follows goes to `pliant studio`: a character, --no-open
 cargo xtask test     every test, with all the set-up it needs
 cargo xtask bench    the benchmarks: kernels against their scalar reference, loading against the gltf crate
-                     (--peers: the solver against pyPBD's and tet bodies against fTetWild's, which Python's pip installs
-                     under target/)
+                     (--peers [GROUP...]: beside pyPBD, newton, numpy, libigl, Blender and fTetWild, which Python's pip
+                     installs under target/; results in docs/results/bench. Groups: solver, skinning, tets, scaling.
+                     What is there for this commit is skipped unless --again; --quick only tries the scripts)
 cargo xtask paper    what the papers behind Pliant claim, run anew: pages in docs/results. All that follows goes to it:
                      000 to 004, solver, tets, figures; --again for what is up to date as well; --check runs nothing and
                      says what is older than the code
@@ -29,7 +30,7 @@ fn main() -> ExitCode {
         "demo" => demo(),
         "studio" => page::studio(std::env::args_os().skip(2)),
         "test" => test(),
-        "bench" if std::env::args().nth(2).as_deref() == Some("--peers") => peers(),
+        "bench" if std::env::args().nth(2).as_deref() == Some("--peers") => peers(std::env::args().skip(3)),
         "bench" => bench(),
         "paper" => paper(std::env::args().skip(2)),
         "gallery" => gallery(),
@@ -232,33 +233,18 @@ fn paper(words: impl Iterator<Item = String>) -> Result<()> {
     run(&command)
 }
 
-/// The solver against pyPBD's, and tet bodies against those of fTetWild, in one run.
-fn peers() -> Result<()> {
+/// Pliant beside its peers, in one run; `xtask/peers/run.py` does the work and takes what follows `--peers`.
+fn peers(words: impl Iterator<Item = String>) -> Result<()> {
     let pliant = pliant()?;
-    let folder = target().join("peers");
-    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    if !python.is_file() {
-        run(&["python3", "-m", "venv", text(&folder)?])?;
-    }
-    run(&[text(&python)?, "-m", "pip", "install", "--quiet", "--requirement", "xtask/peers.txt"])?;
-    let bars = folder.join("bars");
-    run(&[text(&python)?, "xtask/peers_solver.py", &pliant, text(&bars)?])?;
-    let surfaces = folder.join("surfaces");
-    let data = data()?;
-    let mut command = vec![text(&python)?, "xtask/peers.py", &pliant, text(&surfaces)?];
+    let (target, data) = (target(), data()?);
+    let mut command = vec![if is_there("python3") { "python3" } else { "python" }, "xtask/peers/run.py"];
+    command.extend([&pliant, text(&target)?]);
     if let Some(data) = &data {
-        command.push(text(data)?);
+        command.extend(["--data", text(data)?]);
     }
-    run(&command)?;
-    // Blender asks for a Python of its own; without it the rest still stands.
-    let skins = target().join("peers-skin");
-    let python = skins.join("bin/python");
-    if !python.is_file() && run(&["python3.11", "-m", "venv", text(&skins)?]).is_err() {
-        println!("no Python 3.11 here: Blender is left out");
-        return Ok(());
-    }
-    run(&[text(&python)?, "-m", "pip", "install", "--quiet", "--requirement", "xtask/peers_skin.txt"])?;
-    run(&[text(&python)?, "xtask/peers_skin.py", &pliant, text(&skins.join("skins"))?])
+    let words: Vec<String> = words.collect();
+    command.extend(words.iter().map(String::as_str));
+    run(&command)
 }
 
 /// What the README shows, linear blending above and ours below: the picture's name, and how it is taken.
