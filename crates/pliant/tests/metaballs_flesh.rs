@@ -133,7 +133,7 @@ fn winding(at: DVec3, skin: &[DVec3], triangles: &[[u32; 3]]) -> f64 {
     let seen = |t: &[u32; 3]| {
         let [a, b, c] = t.map(|v| skin[v as usize] - at);
         let [x, y, z] = [a, b, c].map(DVec3::length);
-        2.0 * a.dot(b.cross(c)).atan2(x * y * z + a.dot(b) * z + b.dot(c) * x + c.dot(a) * y)
+        2.0 * libm::atan2(a.dot(b.cross(c)), x * y * z + a.dot(b) * z + b.dot(c) * x + c.dot(a) * y)
     };
     triangles.iter().map(seen).sum::<f64>() / (4.0 * std::f64::consts::PI)
 }
@@ -366,7 +366,7 @@ fn a_swing_dies_down_by_its_damping() {
     for damping in [2.0, 4.0] {
         let damped = speeds(damping);
         for (half, seconds) in [(2, 1.25), (3, 1.75)] {
-            let (found, wanted) = (damped[half] / free[half], (-0.5 * damping * seconds).exp());
+            let (found, wanted) = (damped[half] / free[half], libm::exp(-0.5 * damping * seconds));
             println!("damping {damping} after {seconds} s: {found:.4}, {wanted:.4} wanted");
             assert!(found > 0.6 * wanted && found < 1.6 * wanted, "{damping}: {found}, not {wanted}");
         }
