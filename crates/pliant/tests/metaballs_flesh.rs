@@ -2,7 +2,7 @@
 
 mod position_common;
 
-use pliant::asset::Character;
+use pliant::asset::{Character, Surface};
 use pliant::body::{Balls, Body, Fineness};
 use pliant::glam::{DVec3, Vec3};
 use pliant::method::{
@@ -126,6 +126,70 @@ fn springs_do_not_cross_gaps() {
         }
     }
     assert!(of_fingers > 20, "{of_fingers}");
+}
+
+/// How often a closed skin encloses a place, by the solid angles of its triangles.
+fn winding(at: DVec3, skin: &[DVec3], triangles: &[[u32; 3]]) -> f64 {
+    let seen = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| skin[v as usize] - at);
+        let [x, y, z] = [a, b, c].map(DVec3::length);
+        2.0 * libm::atan2(a.dot(b.cross(c)), x * y * z + a.dot(b) * z + b.dot(c) * x + c.dot(a) * y)
+    };
+    triangles.iter().map(seen).sum::<f64>() / (4.0 * std::f64::consts::PI)
+}
+
+/// A human whose legs are so close together that there is but a crack between them.
+fn with_closed_legs() -> Character {
+    let character = coarse("human", 6000);
+    let (rest, joints) = (character.rest_positions(), character.skeleton().joints());
+    let (slice, crack) = (0.02 * character.diagonal() as f32, 0.003 * character.diagonal() as f32);
+    let is_of_leg = |vertex: usize| {
+        let slot = character.weights().of(vertex).next().expect("a weight").0;
+        let name = &joints[character.slots()[slot as usize].joint as usize].name;
+        name.contains("Leg") || name.contains("Foot") || name.contains("Toe")
+    };
+    let closed = |vertex: usize| {
+        let at = rest[vertex];
+        let beside = rest.iter().filter(|p| (p.y - at.y).abs() < slice);
+        let inner = beside.map(|p| p.x.abs()).fold(f32::INFINITY, f32::min);
+        let by = if is_of_leg(vertex) { (inner - 0.5 * crack).max(0.0) } else { 0.0 };
+        at - Vec3::X * by.copysign(at.x)
+    };
+    let positions = (0..rest.len()).map(closed).collect();
+    let mut raw = character.clone().into_raw();
+    raw.surface = Surface::new(positions, None, character.surface().triangles().to_vec()).expect("a surface");
+    Character::new(raw).expect("a character")
+}
+
+/// Balls that nearly touch across the air between two limbs have no spring.
+#[test]
+fn springs_do_not_cross_the_air() {
+    let character = with_closed_legs();
+    let skin: Vec<DVec3> = character.rest_positions().iter().map(|p| p.as_dvec3()).collect();
+    let mut apart = 0;
+    for count in [60, 100, 200] {
+        let mut settings = Settings::default();
+        settings.metaballs.balls = count;
+        let deformer = prepare_as(NAME, &character, &settings, Path::best());
+        let Packing { balls, springs, .. } = deformer.packing().expect("balls");
+        let balls = balls.balls();
+        for [a, b] in (0..balls.len()).flat_map(|b| (0..b).map(move |a| [a, b])) {
+            let [p, q] = [a, b].map(|k| balls[k].center.as_dvec3());
+            let [x, y] = [a, b].map(|k| f64::from(balls[k].radius));
+            let (way, gap) = (p.distance(q), p.distance(q) - x - y);
+            // Within the balls all is flesh; between them is the middle of what is not.
+            let between = p.lerp(q, (x + 0.5 * gap) / way);
+            if gap > 0.0
+                && gap < 0.15 * (x + y)
+                && winding(between, &skin, character.surface().triangles()) < 0.5
+            {
+                apart += 1;
+                assert!(springs.binary_search(&[a as u32, b as u32]).is_err(), "{count}: {p} to {q}");
+            }
+        }
+    }
+    println!("{apart} pairs across the air");
+    assert!(apart >= 4, "{apart}");
 }
 
 /// An arm with one muscle along its upper bone.
@@ -258,6 +322,11 @@ fn soft_balls_swing_and_come_to_rest() {
         };
         let (first, last) = (swing(&after[..50]), swing(&after[after.len() - 60..]));
         println!("{preset:?}: {first:.4} after the stop, {last:.6} at the end");
+        // Past where it comes to rest, to the other side: without inertia it would only creep there.
+        let off = |p: &Vec3| (*p - settled).as_dvec3();
+        let far = after.iter().map(off).max_by(|a, b| a.length().total_cmp(&b.length())).expect("frames");
+        let past = after.iter().map(|p| -off(p).dot(far) / far.length_squared()).fold(0.0, f64::max);
+        assert!(past > if preset == Preset::Muscle { 0.1 } else { 0.4 }, "{preset:?}: {past}");
         // Jelly takes its time.
         let most = if preset == Preset::Jelly { 0.25 } else { 0.05 };
         assert!(last < most * first.max(1e-3), "{preset:?}: {first} {last}");
@@ -265,6 +334,43 @@ fn soft_balls_swing_and_come_to_rest() {
     }
     assert!(reached[1] > 2e-3, "{reached:?}");
     assert!(reached[0] < 0.5 * reached[1] && reached[0] < 0.5 * reached[2], "{reached:?}");
+}
+
+/// A swing with the damping `c` dies down by `exp(-c t / 2)` more than one with none.
+#[test]
+fn a_swing_dies_down_by_its_damping() {
+    const STOP: f64 = 1.2;
+    let character = coarse("chubby", 3000);
+    let motion = play(&character, "shake");
+    let navel = navel(&character);
+    // The navel's fastest, in each half second after the bones have stopped.
+    let speeds = |damping: f64| {
+        let mut settings = soft(&character, Preset::Jelly);
+        settings.regions[0].damping = Some(damping);
+        let deformer = prepare_as(NAME, &character, &settings, Path::best());
+        let mut instance = deformer.instance();
+        let mut shape = Shape::rest(&character);
+        let (mut most, mut before) = ([0f32; 4], Vec3::ZERO);
+        for tick in 0..320 {
+            let time = f64::from(tick) / 100.0;
+            step(instance.as_mut(), &motion, time, &mut shape);
+            let at = std::mem::replace(&mut before, shape.positions[navel]);
+            if time > STOP {
+                let most = &mut most[((time - STOP) / 0.5) as usize];
+                *most = most.max(at.distance(before));
+            }
+        }
+        most.map(f64::from)
+    };
+    let free = speeds(0.0);
+    for damping in [2.0, 4.0] {
+        let damped = speeds(damping);
+        for (half, seconds) in [(2, 1.25), (3, 1.75)] {
+            let (found, wanted) = (damped[half] / free[half], libm::exp(-0.5 * damping * seconds));
+            println!("damping {damping} after {seconds} s: {found:.4}, {wanted:.4} wanted");
+            assert!(found > 0.6 * wanted && found < 1.6 * wanted, "{damping}: {found}, not {wanted}");
+        }
+    }
 }
 
 /// Outside its time a region is as firm as the rest, to the bit.

@@ -1,6 +1,6 @@
 //! Samples of a body's inside on a lattice, each with its distance from the skin.
 
-use super::super::{Body, Bvh, bvh};
+use super::super::{Body, Bvh};
 use super::{Ball, PROUD};
 use crate::parallel;
 use glam::{DVec3, IVec3};
@@ -20,6 +20,13 @@ pub(super) struct Lattice {
     cells: Vec<u32>,
     samples: Vec<IVec3>,
     radii: Vec<f64>,
+}
+
+/// A bit for each cell: rows of them are counted at once.
+pub(super) struct Marks {
+    /// A row's.
+    words: usize,
+    bits: Vec<u64>,
 }
 
 impl Lattice {
@@ -45,17 +52,14 @@ impl Lattice {
         for tet in 0..tets.tets().len() {
             lattice.add_within(tets.corners(tet));
         }
-        let inside = bvh::map_with_scratch(lattice.samples.len(), |s, scratch| {
-            skin.winding(lattice.place(lattice.samples[s]), scratch) != 0
-        });
+        lattice.samples.sort_unstable_by_key(|c| (c.z, c.y, c.x));
+        let inside = lattice.measure(skin);
         if inside.iter().filter(|&&is| is).count() as f64 >= CLOSED * inside.len() as f64 {
             lattice.keep(&inside);
         }
-        lattice.samples.sort_unstable_by_key(|c| (c.z, c.y, c.x));
         for (index, &cell) in lattice.samples.iter().enumerate() {
             lattice.cells[cell_of(size, cell)] = index as u32;
         }
-        lattice.measure(skin);
         lattice
     }
 
@@ -86,24 +90,37 @@ impl Lattice {
         for (&cell, _) in self.samples.iter().zip(wanted).filter(|(_, is)| !**is) {
             self.cells[cell_of(self.size, cell)] = NONE;
         }
-        let mut wanted = wanted.iter();
-        self.samples.retain(|_| *wanted.next().unwrap_or(&true));
+        let mut keep = wanted.iter();
+        self.samples.retain(|_| *keep.next().unwrap_or(&true));
+        let mut keep = wanted.iter();
+        self.radii.retain(|_| *keep.next().unwrap_or(&true));
     }
 
-    /// Distances from the skin, row by row: from one sample to the next they change by no more than the way.
-    fn measure(&mut self, skin: &Bvh) {
+    /// Distances from the skin, and whether it encloses samples, row by row: from one to the next distances change by no more
+    /// than the way, and what is enclosed changes only where the skin is no farther than that.
+    fn measure(&mut self, skin: &Bvh) -> Vec<bool> {
         let rows: Vec<&[IVec3]> = self.samples.chunk_by(|a, b| (a.z, a.y) == (b.z, b.y)).collect();
         let far = self.size.as_dvec3().length() * self.step;
         let found = parallel::map(rows.len(), |row| {
-            let (mut reach, mut last) = (far, rows[row][0].x);
-            let distances = rows[row].iter().map(|&cell| {
-                let bound = reach + f64::from(cell.x - last) * self.step * 1.001;
-                (reach, last) = (skin.distance(self.place(cell), bound), cell.x);
-                reach
+            let mut crossings = Vec::new();
+            let mut last = None::<(i32, f64, bool)>;
+            let measured = rows[row].iter().map(|&cell| {
+                let place = self.place(cell);
+                let way = |x: i32| f64::from(cell.x - x) * self.step * 1.001;
+                let bound = last.map_or(far, |(x, distance, _)| distance + way(x));
+                let is_in = match last {
+                    Some((x, distance, is_in)) if way(x) < distance => is_in,
+                    _ => skin.winding(place, &mut crossings) != 0,
+                };
+                let distance = skin.distance(place, bound);
+                last = Some((cell.x, distance, is_in));
+                (distance, is_in)
             });
-            distances.collect::<Vec<f64>>()
+            measured.collect::<Vec<(f64, bool)>>()
         });
-        self.radii = found.concat();
+        let (radii, inside) = found.into_iter().flatten().unzip();
+        self.radii = radii;
+        inside
     }
 
     pub(super) fn len(&self) -> usize {
@@ -151,23 +168,56 @@ impl Lattice {
 
     /// Calls `work` with all samples within a sample's ball.
     pub(super) fn for_each_within(&self, sample: u32, mut work: impl FnMut(u32)) {
+        self.for_rows_within(sample, |row, [from, to]| {
+            let first = row * self.size.x as usize;
+            let cells = &self.cells[first + from..=first + to];
+            cells.iter().filter(|&&s| s != NONE).for_each(|&s| work(s));
+        });
+    }
+
+    /// Calls `work` with the rows of cells within a sample's ball: which, and the first and last cell of each.
+    fn for_rows_within(&self, sample: u32, mut work: impl FnMut(usize, [usize; 2])) {
         let (own, radius) = (self.samples[sample as usize], self.radius(sample) / self.step);
         let (square, most) = (radius * radius, radius.floor() as i32);
-        for z in -most..=most {
+        for z in (-most).max(-own.z)..=most.min(self.size.z - 1 - own.z) {
             let left = square - f64::from(z * z);
             let rows = left.max(0.0).sqrt() as i32;
-            for y in -rows..=rows {
+            for y in (-rows).max(-own.y)..=rows.min(self.size.y - 1 - own.y) {
                 let along = (left - f64::from(y * y)).max(0.0).sqrt() as i32;
-                let row = own + IVec3::new(0, y, z);
-                if row.y < 0 || row.z < 0 || row.y >= self.size.y || row.z >= self.size.z {
-                    continue;
-                }
                 let (from, to) = ((own.x - along).max(0), (own.x + along).min(self.size.x - 1));
-                let first = cell_of(self.size, IVec3::new(from, row.y, row.z));
-                let cells = &self.cells[first..=first + (to - from) as usize];
-                cells.iter().filter(|&&s| s != NONE).for_each(|&s| work(s));
+                work(((own.z + z) * self.size.y + own.y + y) as usize, [from as usize, to as usize]);
             }
         }
+    }
+
+    /// Marks, one for each sample, all set.
+    pub(super) fn marks(&self) -> Marks {
+        let words = (self.size.x as usize).div_ceil(64);
+        let mut marks = Marks { words, bits: vec![0; words * (self.size.y * self.size.z) as usize] };
+        (0..self.samples.len() as u32).for_each(|s| self.mark(&mut marks, s, true));
+        marks
+    }
+
+    pub(super) fn mark(&self, marks: &mut Marks, sample: u32, set: bool) {
+        let cell = self.samples[sample as usize];
+        let word = (cell.z * self.size.y + cell.y) as usize * marks.words + cell.x as usize / 64;
+        let bit = 1 << (cell.x % 64);
+        if set { marks.bits[word] |= bit } else { marks.bits[word] &= !bit }
+    }
+
+    /// How many samples within a sample's ball are marked.
+    pub(super) fn count_within(&self, marks: &Marks, sample: u32) -> u32 {
+        let mut count = 0;
+        self.for_rows_within(sample, |row, [from, to]| {
+            let words = &marks.bits[row * marks.words..][from / 64..=to / 64];
+            let last = words.len() - 1;
+            for (k, &word) in words.iter().enumerate() {
+                let after = if k == 0 { u64::MAX << (from % 64) } else { u64::MAX };
+                let before = if k == last { u64::MAX >> (63 - to % 64) } else { u64::MAX };
+                count += (word & after & before).count_ones();
+            }
+        });
+        count
     }
 
     /// The sample nearest to a place within the body, then on to where the flesh is thickest, no farther away than it is

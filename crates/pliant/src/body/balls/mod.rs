@@ -7,7 +7,7 @@ use super::{Body, Bvh};
 use crate::asset::Bone;
 use crate::parallel;
 use glam::{DVec3, Vec3};
-use lattice::Lattice;
+use lattice::{Lattice, Marks};
 use std::collections::BinaryHeap;
 
 /// Samples of the volume that coverage is told by.
@@ -108,31 +108,48 @@ fn gap(balls: &[Ball], points: &[DVec3], triangles: &[[u32; 3]]) -> f64 {
 struct Filling<'l> {
     lattice: &'l Lattice,
     candidates: Vec<u32>,
-    /// How many balls hold each sample.
+    /// How many balls hold each sample, and which none does.
     held: Vec<u16>,
+    bare: Marks,
     chosen: Vec<u32>,
 }
 
 impl<'l> Filling<'l> {
     fn new(lattice: &'l Lattice) -> Self {
-        let candidates = (0..lattice.len() as u32).filter(|&s| {
-            let radius = lattice.radius(s);
+        let is_candidate = parallel::map(lattice.len(), |s| {
+            let radius = lattice.radius(s as u32);
             let mut within = false;
-            lattice.for_neighbours(s, |n, step| within |= lattice.radius(n) >= radius + WITHIN * step);
+            lattice.for_neighbours(s as u32, |n, step| within |= lattice.radius(n) >= radius + WITHIN * step);
             !within
         });
-        Self { lattice, candidates: candidates.collect(), held: vec![0; lattice.len()], chosen: Vec::new() }
+        let candidates = (0..lattice.len() as u32).filter(|&s| is_candidate[s as usize]).collect();
+        let held = vec![0; lattice.len()];
+        Self { lattice, candidates, held, bare: lattice.marks(), chosen: Vec::new() }
     }
 
     /// How many samples a ball there would add.
     fn gain(&self, sample: u32) -> u32 {
-        let mut gain = 0;
-        self.lattice.for_each_within(sample, |s| gain += u32::from(self.held[s as usize] == 0));
-        gain
+        self.lattice.count_within(&self.bare, sample)
     }
 
     fn hold(&mut self, sample: u32) {
-        self.lattice.for_each_within(sample, |s| self.held[s as usize] += 1);
+        let Self { lattice, held, bare, .. } = self;
+        lattice.for_each_within(sample, |s| {
+            held[s as usize] += 1;
+            if held[s as usize] == 1 {
+                lattice.mark(bare, s, false);
+            }
+        });
+    }
+
+    fn release(&mut self, sample: u32) {
+        let Self { lattice, held, bare, .. } = self;
+        lattice.for_each_within(sample, |s| {
+            held[s as usize] -= 1;
+            if held[s as usize] == 0 {
+                lattice.mark(bare, s, true);
+            }
+        });
     }
 
     fn add(&mut self, sample: u32) {
@@ -165,7 +182,7 @@ impl<'l> Filling<'l> {
     /// Moves one to where it covers more, within its own reach.
     fn move_on(&mut self, index: usize) {
         let own = self.chosen[index];
-        self.lattice.for_each_within(own, |s| self.held[s as usize] -= 1);
+        self.release(own);
         let reach = self.lattice.radius(own);
         let near = |&&s: &&u32| self.lattice.at(s).distance(self.lattice.at(own)) <= reach;
         let mut best = (self.gain(own), own);

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 const LABELS: usize = 1 << 22;
 /// Bones followed at once, for threads to share. More are followed farther than need be: only those before them tell
 /// how far is far enough.
-const BATCH: usize = 8;
+const BATCH: usize = u8::BITS as usize;
 /// Vertices of an island that are asked which bone is nearest; more add nothing but time.
 const ASKED: usize = 64;
 
@@ -89,6 +89,7 @@ impl InsideDistances {
         let mut vertices = NearBones::new(positions.len(), keep);
         let places = places(bones, keep);
         // Far apart in the skeleton, so that the first ones tell the others how far is far enough.
+        let mut fields_of = vec![0u8; nodes.len()];
         let batches = places.len().div_ceil((LABELS / nodes.len().max(1)).clamp(1, BATCH));
         for batch in 0..batches {
             let batch: Vec<&[usize]> = places[batch..].iter().step_by(batches).map(|p| &p[..]).collect();
@@ -116,12 +117,22 @@ impl InsideDistances {
                     }
                 }
             });
+            // Most bones come to few nodes: which do is asked of each node once, not for each vertex around it.
+            fields_of.iter_mut().for_each(|fields| *fields = 0);
+            for (k, field) in fields.iter().enumerate() {
+                for (fields, label) in fields_of.iter_mut().zip(&field.labels) {
+                    *fields |= u8::from(label.distance.is_finite()) << k;
+                }
+            }
             vertices.for_each_mut(|vertex, entries| {
                 let tet = mesh.tets()[embedding.tets()[vertex] as usize];
                 let (shares, point) = (embedding.weights()[vertex], positions[vertex].as_dvec3());
-                for (field, place) in fields.iter().zip(&batch) {
-                    if let Some(distance) = at_vertex(field, tet, shares, point) {
-                        place.iter().for_each(|&bone| weights::add(entries, near(bone, distance)));
+                let mut left = tet.iter().fold(0, |left, &node| left | fields_of[node as usize]);
+                while left != 0 {
+                    let k = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    if let Some(distance) = at_vertex(&fields[k], tet, shares, point) {
+                        batch[k].iter().for_each(|&bone| weights::add(entries, near(bone, distance)));
                     }
                 }
             });

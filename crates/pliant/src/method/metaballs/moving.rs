@@ -120,10 +120,8 @@ impl<'p> Moving<'p> {
         let (balls, others) = self.carriers.split_at_mut(carriers.balls);
         pose::ball_matrices(rig, bones, nodes, turns, (swelling, &self.gains), balls);
         let (rungs, of_bones) = others.split_at_mut(others.len() - carriers.bones);
-        // Flesh that is to be parted would swell into itself.
-        let swells = self.overlap.is_none();
-        let swelling = if swells { self.settings.metaballs.joint_swelling } else { 0.0 };
-        pose::rung_matrices(joints, bones, swelling, rungs);
+        let swelling = self.settings.metaballs.joint_swelling;
+        pose::rung_matrices(joints, bones, swelling, self.overlap.is_some(), rungs);
         of_bones.copy_from_slice(matrices);
         for (shown, (ball, (node, gain))) in
             self.shown.iter_mut().zip(rig.balls().iter().zip(nodes.iter().zip(&self.gains)))

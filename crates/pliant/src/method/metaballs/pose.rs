@@ -163,8 +163,15 @@ fn off_pivot(a: &PosedBone, b: &PosedBone, pivot: DVec3) -> DVec3 {
     if off.is_finite() { off } else { DVec3::ZERO }
 }
 
-/// The matrices of all rungs of all pairs of bones.
-pub(super) fn rung_matrices(joints: &JointBalls, bones: &[PosedBone], strength: f64, out: &mut [SkinMatrix]) {
+/// The matrices of all rungs of all pairs of bones. Flesh that is to be parted would swell into itself where it is bent, not
+/// where it is twisted.
+pub(super) fn rung_matrices(
+    joints: &JointBalls,
+    bones: &[PosedBone],
+    strength: f64,
+    parts: bool,
+    out: &mut [SkinMatrix],
+) {
     parallel::for_each_chunk_mut(out, PAIRS * (RUNGS + 1), |chunk, out| {
         for (k, rungs) in out.chunks_mut(RUNGS + 1).enumerate() {
             let pair = &joints.pairs[chunk * PAIRS + k];
@@ -173,7 +180,8 @@ pub(super) fn rung_matrices(joints: &JointBalls, bones: &[PosedBone], strength: 
             let places = [a, b].map(|bone| bone.place.transform_point3(pivot));
             let (axis, angle) = axis_angle(a.turn.conjugate() * b.turn);
             let by = turn_about(axis, angle / RUNGS as f64);
-            let swelling = strength * pair.swelling(axis, angle);
+            let twisted = (1.0 - (pair.across * axis).length_squared()).max(0.0);
+            let swelling = strength * if parts { twisted } else { 1.0 } * pair.swelling(axis, angle);
             let mut turn = a.turn;
             for (rung, out) in rungs.iter_mut().enumerate() {
                 let height = rung as f64 / RUNGS as f64;

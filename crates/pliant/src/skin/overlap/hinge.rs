@@ -17,6 +17,9 @@ use glam::{DAffine3, DVec3, Vec3};
 const CLOSED: [f64; 2] = [10.0, 30.0];
 /// Degrees between the bones above which there is no inside of the bend.
 const OPEN: [f64; 2] = [165.0, 145.0];
+/// How much of the bend there must be for each degree of twist, from which on anything is done, and at which all is: skin that
+/// is wound about a limb passes the plane without passing through itself.
+const TWISTED: [f64; 2] = [0.25, 0.5];
 /// How deep flesh must have passed the plane, over the radius, from which on anything is done, and at which all is: less than
 /// not at all, for what comes fast is slowed down before it meets.
 const DEEP: [f32; 2] = [-0.08, 0.0];
@@ -304,8 +307,13 @@ impl Hinge {
         let scale = 0.5 * (ways[0].length() + ways[1].length());
         let [Some(a), Some(b)] = ways.map(DVec3::try_normalize) else { return Fold::default() };
         let angle = libm::acos(a.dot(b).clamp(-1.0, 1.0)).to_degrees();
-        let ease = smooth_step((self.rest - angle - CLOSED[0]) / (CLOSED[1] - CLOSED[0]))
+        let closed = self.rest - angle;
+        let mut ease = smooth_step((closed - CLOSED[0]) / (CLOSED[1] - CLOSED[0]))
             * smooth_step((OPEN[0] - angle) / (OPEN[0] - OPEN[1]));
+        if ease > 0.0 {
+            let twist = self.twist(upper, lower).max(f64::MIN_POSITIVE);
+            ease *= smooth_step((closed / twist - TWISTED[0]) / (TWISTED[1] - TWISTED[0]));
+        }
         // Points at `r_c a + r_p b` are as far from the bones as the limbs are thick.
         let inwards = (a * self.radii[1] + b * self.radii[0]).try_normalize();
         let axis = a.cross(b).try_normalize();
@@ -329,6 +337,20 @@ impl Hinge {
             },
             contact: (libm::tan(0.5 * angle.to_radians()).recip()).min(REACH) as f32,
         }
+    }
+
+    /// Degrees by which the child's bone is turned about itself against the parent's.
+    fn twist(&self, upper: &DAffine3, lower: &DAffine3) -> f64 {
+        let turn = upper.matrix3.inverse() * lower.matrix3;
+        let way = self.ways[1].normalize_or_zero();
+        let side = way.any_orthonormal_vector();
+        let now = (turn * way).normalize_or_zero();
+        // Bent back the shortest way, about `now x way`; where it is turned over there is none.
+        let (axis, cos) = (now.cross(way), 1.0 + now.dot(way));
+        let turned = turn * side;
+        let back = turned * (cos - 1.0) + axis.cross(turned) + axis * (axis.dot(turned) / cos);
+        let back = (back - way * back.dot(way)).normalize_or(side);
+        libm::acos(back.dot(side).clamp(-1.0, 1.0)).to_degrees()
     }
 
     /// Who is beside whom. `local` has a number for each point, and is left as it came.
