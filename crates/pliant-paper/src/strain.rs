@@ -148,17 +148,12 @@ fn layers(lab: &Lab<'_>) -> Result<Results> {
                 "stiffness {stiffness}, leg bent by {degrees:.0}: residual of 10 layered iterations (6 consolidating) against 50 unordered"
             );
             let words = format!("{ours:.3} against {theirs:.3} ({:+.0} %)", 100.0 * (ours / theirs - 1.0));
-            if stiffness >= 0.5 {
-                results.claim(claim, "the same (asked: within 10 %)", words, ours <= 1.1 * theirs);
+            let asked = if stiffness >= 0.5 {
+                "the same (asked: within 10 %)"
             } else {
-                results.find(
-                    claim,
-                    "the same",
-                    words,
-                    None,
-                    if ours <= 1.1 * theirs { Verdict::Holds } else { Verdict::Shown },
-                );
-            }
+                "the same (nothing asked of soft flesh)"
+            };
+            results.claim(claim, asked, words, ours <= 1.1 * theirs);
         }
         let title = format!("Residual of a leg of 24,837 tets, stiffness {stiffness}");
         let plot = Plot { title: &title, x: "iterations", y: "mean residual", log_y: true, series };
