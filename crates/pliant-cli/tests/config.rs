@@ -96,16 +96,6 @@ fn the_example_shows_every_key_with_its_default() {
 }
 
 #[test]
-fn the_readme_shows_settings_that_work() {
-    let readme = include_str!("../../../README.md");
-    let blocks: Vec<&str> = readme.split("```toml\n").skip(1).filter_map(|b| b.split("```").next()).collect();
-    assert!(!blocks.is_empty());
-    for block in blocks {
-        pliant_io::settings::read(block.as_bytes()).unwrap_or_else(|e| panic!("{e} in {block}"));
-    }
-}
-
-#[test]
 fn the_schema_describes_and_defaults() {
     let schema = schema();
     let mut listed = Vec::new();
