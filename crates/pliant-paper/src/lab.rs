@@ -1,6 +1,7 @@
 //! What experiments share: samples, motions, measures, the command for tables and pictures.
 
 use crate::plot::Plot;
+use crate::result::Results;
 use anyhow::{Context, Result, bail};
 use pliant::asset::Character;
 use pliant::glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
@@ -99,6 +100,38 @@ impl<'a> Lab<'a> {
         let file = format!("{}/{name}.svg", self.chapter);
         crate::write(&self.out.join(&file), &plot.svg()?)?;
         Ok(vec![(plot.title.to_owned(), file)])
+    }
+
+    /// The belly of `chubby` by a method, in each tissue, after the clip `shake` has stopped dead.
+    pub(crate) fn jiggle(&self, method: &str, settings: &Settings) -> Result<Results> {
+        const STOP: f64 = 1.2;
+        let mut results = Results::default();
+        let character = sample("chubby")?;
+        let motion = clip(&character, "shake")?;
+        let watch = Watch { times: &moments(0.0, 4.0, 0.01), crossings: false };
+        let mut series = Vec::new();
+        for preset in [Preset::Muscle, Preset::Fat, Preset::Jelly] {
+            let mut settings = settings.clone();
+            settings.regions.push(belly(&character, preset)?);
+            let summary = measure(&character, method, &settings, &motion, &watch)?;
+            let after = summary.times.iter().zip(&summary.frames).filter(|(t, _)| **t > STOP + 0.05);
+            let energy: Vec<(f64, f64)> = after.filter_map(|(t, f)| Some((*t, f.jiggle_energy?))).collect();
+            let peak = energy.iter().map(|e| e.1).fold(0.0, f64::max);
+            let late = energy.iter().filter(|e| e.0 > STOP + 2.0).map(|e| e.1).fold(0.0, f64::max);
+            let tissue = format!("{preset:?}").to_lowercase();
+            results.claim(
+                format!("a belly of {tissue} comes to rest: energy left two seconds after a dead stop"),
+                "decays (asked: 5 % of its peak)",
+                format!("{:.2} %", 100.0 * late / peak),
+                late < 0.05 * peak,
+            );
+            series.push((tissue, energy));
+        }
+        let title = "Energy against the bones after a dead stop";
+        let plot = Plot { title, x: "seconds", y: "J/kg", log_y: true, series };
+        let caption = format!("The belly of `chubby`, by tissue. Bones stand still from {STOP} s on.");
+        results.figure(caption, self.plot("jiggle", &plot)?);
+        Ok(results)
     }
 
     /// A settings file for the command.

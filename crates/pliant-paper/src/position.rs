@@ -335,51 +335,8 @@ fn volume(lab: &Lab<'_>) -> Result<Results> {
     Ok(results)
 }
 
-/// When the clip `shake` stops dead.
-const STOP: f64 = 1.2;
-
 fn jiggle(lab: &Lab<'_>) -> Result<Results> {
-    let mut results = Results::default();
-    let character = lab::sample("chubby")?;
-    let motion = lab::clip(&character, "shake")?;
-    let mut series = Vec::new();
-    for preset in [Preset::Firm, Preset::Muscle, Preset::Fat, Preset::Jelly] {
-        let mut settings = settings_of(5000);
-        settings.regions.push(lab::belly(&character, preset)?);
-        let times = moments(0.0, 4.0, 0.01);
-        let summary = lab::measure(
-            &character,
-            "position",
-            &settings,
-            &motion,
-            &Watch { times: &times, crossings: false },
-        )?;
-        let after = || summary.times.iter().zip(&summary.frames).filter(|(t, _)| **t > STOP + 0.05);
-        let energy: Vec<(f64, f64)> = after().filter_map(|(t, f)| Some((*t, f.jiggle_energy?))).collect();
-        if preset == Preset::Fat {
-            let peak = energy.iter().map(|e| e.1).fold(0.0, f64::max);
-            let late = energy.iter().filter(|e| e.0 > STOP + 2.0).map(|e| e.1).fold(0.0, f64::max);
-            results.claim(
-                "a belly swings on after the stop, and comes to rest: energy left after 2 s",
-                "decays",
-                format!("{:.2} % of its peak", 100.0 * late / peak),
-                late < 0.05 * peak,
-            );
-        }
-        series.push((format!("{preset:?}").to_lowercase(), energy));
-    }
-    let plot = Plot {
-        title: "Energy against the bones after a dead stop",
-        x: "seconds",
-        y: "J/kg",
-        log_y: true,
-        series,
-    };
-    results.figure(
-        "The belly of `chubby`, by tissue. Bones stand still from 1.2 s on.",
-        lab.plot("jiggle", &plot)?,
-    );
-    Ok(results)
+    lab.jiggle("position", &settings_of(5000))
 }
 
 fn violent(_: &Lab<'_>) -> Result<Results> {
