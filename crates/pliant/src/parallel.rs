@@ -65,6 +65,14 @@ pub fn for_each_part<P: Send>(
     }
 }
 
+/// How many threads share the work: nothing that a result may depend on.
+pub fn threads() -> usize {
+    #[cfg(feature = "parallel")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "parallel"))]
+    1
+}
+
 /// Both, side by side where there are threads for it.
 pub fn both<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
     #[cfg(feature = "parallel")]

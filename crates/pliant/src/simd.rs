@@ -24,6 +24,29 @@ pub(crate) use x86::{Avx, Avx512, Sse};
 use std::fmt;
 use std::str::FromStr;
 
+/// Asks for a cache line ahead of its time. Any address will do: nothing is read that is not there.
+#[inline(always)]
+pub(crate) fn prefetch<T>(at: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has the instruction, and it reads nothing that a program could see.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
+/// Has the function it is inlined into keep its stack on cache lines. Where nothing on the stack asks for that before
+/// registers are handed out, what does not fit into them is kept across two lines, and takes twice the time to come and go.
+#[inline(always)]
+pub(crate) fn stack_on_cache_lines() {
+    #[repr(align(64))]
+    struct Line(#[allow(dead_code, reason = "only its place counts")] u8);
+    // Not by a shared reference: a constant has its place elsewhere.
+    std::hint::black_box(&mut Line(0));
+}
+
 /// A way to run the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Path {

@@ -13,7 +13,7 @@ const SMALL_SLAB: usize = 1200;
 
 /// Least thickness of a slab, in edges. Of slabs one edge thick every second one sees the others as they were, and the
 /// same iterations leave half as much error again; three are as good as one slab for all.
-const SLAB_LEVELS: usize = 3;
+const SLAB_LEVELS: usize = 2;
 
 /// The new index of each node in an order that keeps neighbours near each other: reverse Cuthill-McKee, piece by piece.
 ///
@@ -134,8 +134,13 @@ impl Slabs {
         }
         let levels_on = |node: u32| (0..SLAB_LEVELS).fold(node, |node, _| reach[node as usize]) as usize;
         let most = (tets.len() / least).max(1);
-        // As many even ones as odd ones, and of either as many for one of two threads as for the other.
-        let slabs = if most >= 4 { most / 4 * 4 } else { most };
+        // As many even ones as odd ones, of either as many for one of two threads as for the other, and where there are
+        // enough an even number of those, to sweep two at a time.
+        let slabs = match most {
+            8.. => most / 8 * 8,
+            4..8 => 4,
+            _ => most,
+        };
         let mut bounds = vec![0];
         let (mut taken, mut left) = (0, tets.len());
         for node in 0..count {

@@ -10,13 +10,16 @@
 )]
 
 use super::judge::{Errors, Flat};
-use super::kernel::Sweep;
+use super::kernel::{self, Kind, Sweep, SweepTwo, Task};
+use crate::body::Node;
 use crate::simd::Path;
 
 /// The kernels of a path.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kernels {
     pub sweep: Sweep,
+    /// None: one slab after the other is as fast.
+    pub sweep_two: Option<SweepTwo>,
     pub errors: Errors,
     pub flat: Flat,
 }
@@ -29,7 +32,7 @@ pub(super) fn kernels(path: Path) -> Option<Kernels> {
         #[cfg(target_arch = "x86_64")]
         Path::Avx2 => Some(avx2::KERNELS),
         #[cfg(target_arch = "x86_64")]
-        Path::Avx512 => Some(avx512::KERNELS),
+        Path::Avx512 => Some(Kernels { sweep_two: Some(avx512_two), ..avx512::KERNELS }),
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         Path::Simd128 => Some(wasm::KERNELS),
         _ => None,
@@ -46,7 +49,7 @@ macro_rules! kernels_of {
             use $crate::solver::strain::judge;
             use $crate::solver::strain::kernel::{self, Kind, Task};
 
-            pub(super) const KERNELS: Kernels = Kernels { sweep, errors, flat };
+            pub(super) const KERNELS: Kernels = Kernels { sweep, sweep_two: None, errors, flat };
 
             $(#[$attribute])?
             unsafe fn sweep(task: &mut Task<'_>, kind: Kind, nodes: &mut [Node]) {
@@ -76,6 +79,14 @@ kernels_of!(sse: crate::simd::Sse);
 kernels_of!(avx2: crate::simd::Twin<crate::simd::Avx>, #[target_feature(enable = "avx2")]);
 #[cfg(target_arch = "x86_64")]
 kernels_of!(avx512: crate::simd::Avx512, #[target_feature(enable = "avx512f")]);
+
+/// Two slabs at once need registers for both.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn avx512_two(tasks: [&mut Task<'_>; 2], kind: Kind, nodes: [&mut [Node]; 2]) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { kernel::sweep_two::<crate::simd::Avx512>(tasks, kind, nodes) }
+}
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 kernels_of!(wasm: crate::simd::Wasm);

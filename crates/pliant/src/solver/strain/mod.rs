@@ -300,17 +300,29 @@ impl StrainSolver {
         });
     }
 
-    /// Projects each tet once: even slabs, each with the nodes of the next, then odd ones.
+    /// Projects each tet once: even slabs, each with the nodes of the next, then odd ones. Where there are enough of them
+    /// for all threads, two at a time.
     fn sweep(&self, state: &mut StrainState, kind: Kind, lighter: f32) {
         for parity in 0..2 {
             let (numbers, multipliers, nodes, _) = state.parts(self, lighter);
-            let slab_of = |part: usize| (2 * part + parity).min(self.slabs);
+            let slab_of = |index: usize| (2 * index + parity).min(self.slabs);
             let whole = Span { slab: 0, nodes, multipliers };
             let (_, whole) = whole.cut(self, slab_of(0));
-            let parts = (self.slabs - slab_of(0)).div_ceil(2);
-            let cut = |span, part| Span::cut(span, self, slab_of(part));
-            parallel::for_each_part(0..parts, whole, cut, |part, span| {
-                let mut task = numbers.task(slab_of(part), span.multipliers);
+            let count = (self.slabs - slab_of(0)).div_ceil(2);
+            let sweep_two = self.kernels.and_then(|kernels| kernels.sweep_two);
+            let sweep_two = sweep_two.filter(|_| count >= 2 * parallel::threads());
+            let each = if sweep_two.is_some() { 2 } else { 1 };
+            let cut = |span, part| Span::cut(span, self, slab_of(each * part));
+            parallel::for_each_part(0..count.div_ceil(each), whole, cut, |part, span| {
+                let [first, second] = [slab_of(each * part), slab_of(each * part + 1)];
+                if let Some(sweep_two) = sweep_two.filter(|_| second < self.slabs) {
+                    let (a, b) = span.cut(self, second);
+                    let tasks =
+                        [&mut numbers.task(first, a.multipliers), &mut numbers.task(second, b.multipliers)];
+                    // SAFETY: as below, and slabs with another between them share no node.
+                    return unsafe { sweep_two(tasks, kind, [a.nodes, b.nodes]) };
+                }
+                let mut task = numbers.task(first, span.multipliers);
                 match self.kernels {
                     // SAFETY: the path was found available when the solver was made, and the tets packed for it; they are
                     // on nodes of this slab and the next, which the span holds; the numbers are the slab's.

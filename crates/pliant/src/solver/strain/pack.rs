@@ -145,34 +145,36 @@ fn batches(tets: &[[u32; 4]], layers: &[u32], places: usize) -> Vec<Vec<u32>> {
     let mut is_taken = vec![false; tets.len()];
     // Of each place: the first of the tets that are left, and which batch touched it last, counted from 2.
     let (mut next, mut touched) = (vec![0usize; places], vec![0u32; places]);
-    let mut pool = Vec::new();
-    for first in (0..tets.len()).step_by(POOL) {
-        pool.extend(first as u32..tets.len().min(first + POOL) as u32);
-        while !pool.is_empty() {
-            let number = done.len() as u32 + 2;
-            let mut batch: Vec<u32> = Vec::with_capacity(BATCH);
-            for (free_since, ahead) in [(number - 1, 0), (number, 0), (number, 1)] {
-                pool.retain(|&tet| {
-                    let on = tets[tet as usize].map(|place| place as usize);
-                    let is_due = |&place: &usize| {
-                        let lowest = layers[at_place.of(place)[next[place]] as usize];
-                        touched[place] < free_since && lowest + ahead >= layers[tet as usize]
-                    };
-                    let take = batch.len() < BATCH && on.iter().all(is_due);
-                    if take {
-                        batch.push(tet);
-                        is_taken[tet as usize] = true;
-                        for place in on {
-                            touched[place] = number;
-                            let mut rest = at_place.of(place)[next[place]..].iter();
-                            next[place] += rest.by_ref().take_while(|&&tet| is_taken[tet as usize]).count();
-                        }
-                    }
-                    !take
-                });
-            }
-            done.push(batch);
+    let (mut pool, mut later) = (Vec::with_capacity(POOL), 0..tets.len() as u32);
+    loop {
+        pool.extend(later.by_ref().take(POOL - pool.len()));
+        if pool.is_empty() {
+            return done;
         }
+        let number = done.len() as u32 + 2;
+        let mut batch: Vec<u32> = Vec::with_capacity(BATCH);
+        for (free_since, ahead) in [(number - 1, 0), (number, 0), (number, 1)] {
+            for &tet in &pool {
+                if batch.len() == BATCH {
+                    break;
+                }
+                let on = tets[tet as usize].map(|place| place as usize);
+                let is_due = |&place: &usize| {
+                    let lowest = layers[at_place.of(place)[next[place]] as usize];
+                    touched[place] < free_since && lowest + ahead >= layers[tet as usize]
+                };
+                if !is_taken[tet as usize] && on.iter().all(is_due) {
+                    batch.push(tet);
+                    is_taken[tet as usize] = true;
+                    for place in on {
+                        touched[place] = number;
+                        let left = at_place.of(place)[next[place]..].iter();
+                        next[place] += left.take_while(|&&tet| is_taken[tet as usize]).count();
+                    }
+                }
+            }
+        }
+        pool.retain(|&tet| !is_taken[tet as usize]);
+        done.push(batch);
     }
-    done
 }

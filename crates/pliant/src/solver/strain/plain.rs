@@ -98,13 +98,14 @@ impl Tet {
         let [i, j] = SHEARS[k];
         let (a, b) = (self.f[i], self.f[j]);
         let value = dot(a, b);
-        let both = self.m[i][j] * value;
-        let over = self.m[i][i] * dot(b, b) + (both + both) + self.m[j][j] * dot(a, a) + self.least;
+        let mixed = (self.m[i][j] + self.m[i][j]) * value;
+        let over = self.m[i][i] * dot(b, b) + mixed + (self.m[j][j] * dot(a, a) + self.least);
         let step = material.step(3 + k, -value, 1.0, over);
-        self.pull[i] += b * step;
-        self.pull[j] += a * step;
+        let (on_i, on_j) = (b * step, a * step);
+        self.pull[i] += on_i;
+        self.pull[j] += on_j;
         for n in 0..3 {
-            self.f[n] += b * (step * self.m[i][n]) + a * (step * self.m[j][n]);
+            self.f[n] += on_i * self.m[i][n] + on_j * self.m[j][n];
         }
     }
 

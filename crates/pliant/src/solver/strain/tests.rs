@@ -10,6 +10,13 @@ dispatch::kernels_of!(eight: crate::simd::Emulated<8>);
 dispatch::kernels_of!(sixteen: crate::simd::Emulated<16>);
 dispatch::kernels_of!(twin: crate::simd::Twin<crate::simd::Emulated<8>>);
 
+const TWO: Kernels = Kernels { sweep_two: Some(two), ..sixteen::KERNELS };
+
+unsafe fn two(tasks: [&mut kernel::Task<'_>; 2], kind: Kind, nodes: [&mut [Node]; 2]) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { kernel::sweep_two::<crate::simd::Emulated<16>>(tasks, kind, nodes) }
+}
+
 /// Every seventh node.
 fn some_pins(mesh: &TetMesh) -> Vec<bool> {
     (0..mesh.positions().len()).map(|node| node % 7 == 3).collect()
@@ -134,7 +141,8 @@ fn all_widths_have_the_bits_of_the_plain_code() {
             let expected = run(&mesh, &start, None, compliant, scaled);
             assert!(expected.2.finite, "{name}");
             let widths = [("4", four::KERNELS), ("8", eight::KERNELS), ("16", sixteen::KERNELS)];
-            for (width, kernels) in widths.into_iter().chain([("8 and 8", twin::KERNELS)]) {
+            for (width, kernels) in widths.into_iter().chain([("8 and 8", twin::KERNELS), ("two slabs", TWO)])
+            {
                 let found = run(&mesh, &start, Some(kernels), compliant, scaled);
                 assert!(found == expected, "{name}, {width}, {compliant}, {scaled}");
             }
