@@ -107,9 +107,10 @@ impl<'a> Plan<'a> {
         } else {
             Footing::find(recording, &mapping.from, &stance)
         };
-        let Footing { world, reference, flat, from_facing, to_facing, ups } = footing;
+        let Footing { world, reference, flat, hinges, from_facing, to_facing, ups } = footing;
         let from = recording.stance(&mapping.from, &reference);
-        let mut turns = Reference { from, to: stance, world, from_facing, to_facing }.turns();
+        let mut turns =
+            Reference { from, to: stance, world, from_facing, to_facing, hinges: &hinges }.turns();
         let stand = (world * from_facing * to_facing.inverse()).normalize();
 
         let mut from_reference: Vec<DQuat> = reference.iter().map(|w| rotation(w).inverse()).collect();
