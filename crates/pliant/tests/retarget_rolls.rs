@@ -119,14 +119,16 @@ fn what_shoulder_and_wrist_undo_between_them_is_not_passed_on() {
         let ways = [lower, hand].map(|j| offsets(&human)[j].normalize());
         let hinge = ways[0].cross(DVec3::Z).normalize();
         // Straight, with a roll that grows past half a turn and comes back; then bent, with a roll that is seen.
-        let rolled = |frame: usize| sign * 200.0 * (frame as f64 / 60.0 * std::f64::consts::PI).sin().max(0.0);
+        let rolled =
+            |frame: usize| sign * 200.0 * (frame as f64 / 60.0 * std::f64::consts::PI).sin().max(0.0);
         let seen = |frame: usize| sign * 60.0 * ((frame as f64 - 90.0) / 30.0).clamp(0.0, 1.0);
         let bend = |frame: usize| 70.0 * ((frame as f64 - 60.0) / 30.0).clamp(0.0, 1.0);
         let about = |axis: DVec3, degrees: f64| DQuat::from_axis_angle(axis, degrees.to_radians());
         let turns: Vec<Vec<DQuat>> = (0..frames)
             .map(|frame| {
                 let mut turns = vec![DQuat::IDENTITY; human.len()];
-                turns[upper] = DQuat::from_rotation_z(sign * 0.8) * about(ways[0], rolled(frame) + seen(frame));
+                turns[upper] =
+                    DQuat::from_rotation_z(sign * 0.8) * about(ways[0], rolled(frame) + seen(frame));
                 turns[lower] = about(hinge, bend(frame));
                 turns[hand] = about(ways[1], -rolled(frame));
                 turns
@@ -161,7 +163,8 @@ fn what_shoulder_and_wrist_undo_between_them_is_not_passed_on() {
 fn limbs_are_rolled_as_recorded_where_the_rest_pose_is_none() {
     let human = human();
     let own = offsets(&human);
-    let main_child = |joint: usize| (0..human.len()).find(|&c| human.joints()[c].parent == Some(joint as u32));
+    let main_child =
+        |joint: usize| (0..human.len()).find(|&c| human.joints()[c].parent == Some(joint as u32));
     // Each joint is turned so that its bone rests along X, and by some more about that.
     let rests: Vec<DQuat> = (0..human.len())
         .map(|joint| {
