@@ -101,7 +101,8 @@ fn turn_of(world: &DAffine3) -> DQuat {
 /// How far a joint is rolled about its bone against another, in degrees within half a turn.
 fn roll(pose: &[DAffine3], above: usize, own: usize, along: DVec3) -> f64 {
     let turn = turn_of(&pose[above]).inverse() * turn_of(&pose[own]);
-    let angle = 2.0 * DVec3::new(turn.x, turn.y, turn.z).dot(along.normalize()).atan2(turn.w).to_degrees();
+    let angle =
+        2.0 * libm::atan2(DVec3::new(turn.x, turn.y, turn.z).dot(along.normalize()), turn.w).to_degrees();
     angle - 360.0 * (angle / 360.0).round()
 }
 
@@ -120,7 +121,7 @@ fn what_shoulder_and_wrist_undo_between_them_is_not_passed_on() {
         let hinge = ways[0].cross(DVec3::Z).normalize();
         // Straight, with a roll that grows past half a turn and comes back; then bent, with a roll that is seen.
         let rolled =
-            |frame: usize| sign * 200.0 * (frame as f64 / 60.0 * std::f64::consts::PI).sin().max(0.0);
+            |frame: usize| sign * 200.0 * libm::sin(frame as f64 / 60.0 * std::f64::consts::PI).max(0.0);
         let seen = |frame: usize| sign * 60.0 * ((frame as f64 - 90.0) / 30.0).clamp(0.0, 1.0);
         let bend = |frame: usize| 70.0 * ((frame as f64 - 60.0) / 30.0).clamp(0.0, 1.0);
         let about = |axis: DVec3, degrees: f64| DQuat::from_axis_angle(axis, degrees.to_radians());
@@ -188,13 +189,13 @@ fn limbs_are_rolled_as_recorded_where_the_rest_pose_is_none() {
             let mut turns = vec![DQuat::IDENTITY; human.len()];
             for (side, sign) in [("Left", 1.0), ("Right", -1.0)] {
                 let [_, upper, lower] = arms.map(|part| joint(side, part));
-                turns[upper] = DQuat::from_rotation_z(sign * 0.3 * phase.sin())
-                    * about(own[lower].normalize(), sign * (55.0 + 15.0 * phase.cos()));
-                turns[lower] = about(own[lower].cross(DVec3::Z).normalize(), 50.0 + 30.0 * phase.sin());
+                turns[upper] = DQuat::from_rotation_z(sign * 0.3 * libm::sin(phase))
+                    * about(own[lower].normalize(), sign * (55.0 + 15.0 * libm::cos(phase)));
+                turns[lower] = about(own[lower].cross(DVec3::Z).normalize(), 50.0 + 30.0 * libm::sin(phase));
                 let [_, upper, lower] = legs.map(|part| joint(side, part));
-                turns[upper] = DQuat::from_rotation_x(-0.4 - 0.3 * phase.sin() * sign)
+                turns[upper] = DQuat::from_rotation_x(-0.4 - 0.3 * libm::sin(phase) * sign)
                     * about(own[lower].normalize(), sign * 25.0);
-                turns[lower] = DQuat::from_rotation_x(0.8 + 0.4 * phase.cos());
+                turns[lower] = DQuat::from_rotation_x(0.8 + 0.4 * libm::cos(phase));
             }
             turns
         })

@@ -138,7 +138,7 @@ fn turns_along(character: &Character, joint: usize, turned: DAffine3, shape: &Sh
     let bone = skeleton.bones().into_iter().find(|b| b.joint == joint as u32).expect("a bone");
     let way = bone.end - bone.start;
     let rest = character.rest_positions();
-    let mut sums = vec![[0.0f64; 2]; 8];
+    let mut sums = [[0.0f64; 2]; 8];
     for (rest, posed) in rest.iter().zip(&shape.positions) {
         let off = rest.as_dvec3() - bone.start;
         let share = off.dot(way) / way.length_squared();
@@ -151,7 +151,7 @@ fn turns_along(character: &Character, joint: usize, turned: DAffine3, shape: &Sh
             sum[1] += was.dot(is);
         }
     }
-    sums.iter().map(|[sine, cosine]| sine.atan2(*cosine).to_degrees()).collect()
+    sums.iter().map(|[sine, cosine]| libm::atan2(*sine, *cosine).to_degrees()).collect()
 }
 
 /// An arm that is raised and rolled fast is wrung nowhere: the roll grows evenly from the shoulder to the elbow, and goes
