@@ -131,6 +131,72 @@ fn pins_ride_on_their_bones() {
     }
 }
 
+/// How far the skin of a limb is turned about its bone, in shares of the bone from its start: `turned` is the turn of the
+/// limb without it, from rest.
+fn turns_along(character: &Character, joint: usize, turned: DAffine3, shape: &Shape) -> Vec<f64> {
+    let skeleton = character.skeleton();
+    let bone = skeleton.bones().into_iter().find(|b| b.joint == joint as u32).expect("a bone");
+    let way = bone.end - bone.start;
+    let rest = character.rest_positions();
+    let mut sums = [[0.0f64; 2]; 8];
+    for (rest, posed) in rest.iter().zip(&shape.positions) {
+        let off = rest.as_dvec3() - bone.start;
+        let share = off.dot(way) / way.length_squared();
+        let was = off - way * share;
+        if (0.3..0.9).contains(&share) && was.length() < 0.1 {
+            let back = turned.inverse().transform_point3(posed.as_dvec3()) - bone.start;
+            let is = back - way * (back.dot(way) / way.length_squared());
+            let sum = &mut sums[((share - 0.3) / 0.075) as usize];
+            sum[0] += was.cross(is).dot(way.normalize());
+            sum[1] += was.dot(is);
+        }
+    }
+    sums.iter().map(|[sine, cosine]| libm::atan2(*sine, *cosine).to_degrees()).collect()
+}
+
+/// An arm that is raised and rolled fast is wrung nowhere: the roll grows evenly from the shoulder to the elbow, and goes
+/// on where it passes half a turn.
+#[test]
+fn a_roll_is_spread_along_the_arm() {
+    let character = sample("human");
+    let skeleton = character.skeleton();
+    let joint = skeleton.joints().iter().position(|j| j.name == "RightUpperArm").expect("an arm");
+    let bone = skeleton.bones().into_iter().find(|b| b.joint == joint as u32).expect("a bone");
+    let axis = (bone.end - bone.start).normalize();
+    let raise = DAffine3::from_axis_angle(DVec3::NEG_Z, 0.5);
+    let roll = |time: f64| 100.0 * (time / 0.15).min(1.0) + 100.0 * (time - 0.5).clamp(0.0, 1.0);
+    let motion = scripted(&character, |time: f64, own, local: DAffine3| {
+        let roll = DAffine3::from_axis_angle(axis, roll(time).to_radians());
+        if own == joint { local * raise * roll } else { local }
+    });
+    let deformer = prepare(&character, &settings(8000));
+    let (judge, flesh) = (judge(&character), TetJudge::new(&character, deformer.body().expect("flesh")));
+    let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
+    let start = DAffine3::from_translation(bone.start);
+    let raised = start * raise * start.inverse();
+    let mut middle = 0.0f64;
+    for frame in 0..=45 {
+        let time = f64::from(frame) / 30.0;
+        step(instance.as_mut(), &motion, time, &mut shape);
+        let pose = pose_at(&motion, time);
+        let found = flesh.frame(&pose, instance.nodes().expect("nodes")).expect("measures");
+        assert_eq!(found.inverted, 0, "at {time}");
+        let section = judge.frame(&pose, &shape.positions).section().expect("sections");
+        let turns = turns_along(&character, joint, raised, &shape);
+        assert!(section.min >= 0.85, "at {time}: {}", section.min);
+        middle += (turns[3] - middle + 180.0).rem_euclid(360.0) - 180.0;
+        if time > 0.3 {
+            let share = middle / roll(time);
+            assert!((0.45..0.75).contains(&share), "at {time}: the middle takes {share} of the roll");
+        }
+        if (0.3..0.5).contains(&time) {
+            let steps = turns.windows(2).map(|t| (t[1] - t[0]) / roll(time));
+            assert!(steps.clone().all(|s| (0.02..0.15).contains(&s)), "at {time}: {turns:?}");
+            assert!(turns[7] > 0.85 * roll(time), "at {time}: {turns:?}");
+        }
+    }
+}
+
 /// Nothing moves at rest, and a character that is carried slowly through space keeps its shape.
 #[test]
 fn rest_and_slow_travel_leave_the_shape_alone() {

@@ -20,7 +20,7 @@ pub(in crate::method) struct Carried {
     /// Whether a slot's motion is known: not where a joint has no size or is turned inside out.
     pub(in crate::method) sure: Vec<bool>,
     /// How far each slot is turned from rest, and how far on from the old pose.
-    turns: Vec<DQuat>,
+    pub(in crate::method) turns: Vec<DQuat>,
     turns_on: Vec<DQuat>,
     /// How far each pair of slots has let go of the flesh between them.
     let_go: Vec<f32>,

@@ -5,6 +5,7 @@ mod damping;
 mod fibres;
 pub(super) mod materials;
 mod pins;
+mod twist;
 
 use super::flesh::{self, CHUNK, Carried, Flesh, NodeTissue, Physics, Run, apply, at, put};
 use super::{Damping, Deformer, Model, PrepareError, Settings, Setup, Skinning, StrainOrder};
@@ -16,6 +17,7 @@ use crate::solver::{Check, Effort, Order, StrainSolver, StrainState};
 use fibres::Fibres;
 use glam::{Quat, Vec3};
 use pins::Pin;
+use twist::{Angles, Twists};
 
 pub(super) const NAME: &str = "strain";
 
@@ -39,6 +41,7 @@ pub(super) fn prepare<'c>(
 struct Strain {
     solver: StrainSolver,
     pins: Vec<Pin>,
+    twists: Twists,
     /// The pins as pictures know them.
     pinned_to: Vec<u32>,
     fibres: Fibres,
@@ -48,6 +51,7 @@ impl Strain {
     fn new(flesh: &Flesh<'_>, warnings: &mut Vec<String>) -> Result<Self, PrepareError> {
         let Flesh { settings, body, path, .. } = flesh;
         let pins = pins::pins(flesh, warnings);
+        let twists = Twists::new(flesh, &pins);
         let pinned: Vec<bool> = pins.iter().map(|p| matches!(p, Pin::Bone(_) | Pin::Skinned)).collect();
         let order = match settings.strain.order {
             StrainOrder::Layered => Order::Layered,
@@ -57,17 +61,24 @@ impl Strain {
         let solver = StrainSolver::new(body.tets(), &pinned, Some(&fibres.frames), order, *path)?;
         let slot = |pin: &Pin| if let Pin::Bone(slot) = pin { u32::from(*slot) } else { u32::MAX };
         let pinned_to = pins.iter().map(slot).collect();
-        Ok(Self { solver, pins, pinned_to, fibres })
+        Ok(Self { solver, pins, twists, pinned_to, fibres })
     }
 }
 
-impl Physics for Strain {
-    type State = StrainState;
+/// What each copy has.
+#[derive(Clone)]
+pub(super) struct Own {
+    solver: StrainState,
+    twisted: Angles,
+}
 
-    fn state(&self, settings: &Settings) -> StrainState {
-        let mut state = self.solver.state();
-        state.use_compliance(settings.simulation.model == Model::Compliance);
-        state
+impl Physics for Strain {
+    type State = Own;
+
+    fn state(&self, settings: &Settings) -> Own {
+        let mut solver = self.solver.state();
+        solver.use_compliance(settings.simulation.model == Model::Compliance);
+        Own { solver, twisted: self.twists.angles() }
     }
 
     /// A recording's own frames, cut into equal parts of at most 1/60 s.
@@ -95,18 +106,12 @@ impl Physics for Strain {
         settings: &Settings,
         tissue: &[NodeTissue],
         seconds: f64,
-        state: &mut StrainState,
+        state: &mut Own,
     ) {
-        materials::set(self, flesh, settings, tissue, seconds, state);
+        materials::set(self, flesh, settings, tissue, seconds, &mut state.solver);
     }
 
-    fn set_targets(
-        &self,
-        flesh: &Flesh<'_>,
-        carried: &Carried,
-        unscaled: bool,
-        state: &mut StrainState,
-    ) -> f64 {
+    fn set_targets(&self, flesh: &Flesh<'_>, carried: &Carried, unscaled: bool, state: &mut Own) -> f64 {
         let tets = flesh.body.tets();
         let det = |m: &SkinMatrix| {
             let [x, y, z] = m.map(|r| Vec3::new(r[0], r[1], r[2]));
@@ -121,17 +126,19 @@ impl Physics for Strain {
             let mean: f32 = tets.tets()[tet].iter().map(|&n| 0.25 * blended(n)).sum();
             if unscaled { 1.0 } else { f64::from(mean).max(1e-9) }
         };
-        self.solver.set_scale(state, |tet| libm::cbrt(grown(tet)) as f32);
+        self.solver.set_scale(&mut state.solver, |tet| libm::cbrt(grown(tet)) as f32);
         (0..tets.tets().len()).map(|tet| tets.volume_of(tet) * grown(tet)).sum()
     }
 
-    fn predict(&self, flesh: &Flesh<'_>, run: &mut Run, _state: &mut StrainState, seconds: f32, inert: bool) {
+    fn predict(&self, flesh: &Flesh<'_>, run: &mut Run, state: &mut Own, seconds: f32, inert: bool) {
         let Flesh { rig, inverse_masses, body, .. } = flesh;
         let Run { settings, nodes, velocities, carried, skinned, tissue, .. } = run;
         let viscous = settings.strain.damping_model == Damping::Viscous;
         if inert && !viscous {
             damping::keep_momentum(nodes, velocities, tissue, seconds);
         }
+        self.twists.follow(carried, &mut state.twisted);
+        let twisted = &state.twisted;
         let settled = settings.strain.settled;
         let none = if settled { GRAVITY } else { [0.0; 3] };
         let gravity = flesh.gravity(settings.simulation.gravity.unwrap_or(none));
@@ -141,7 +148,10 @@ impl Physics for Strain {
                 let index = chunk * CHUNK + k;
                 let weights = rig.weights.of(index);
                 let held = match self.pins[index] {
-                    Pin::Bone(slot) => Some(apply(&carried.linear[slot as usize], rest[index])),
+                    Pin::Bone(slot) => {
+                        let place = self.twists.untwisted(index, rest[index], twisted);
+                        Some(apply(&carried.linear[slot as usize], place))
+                    }
                     Pin::Skinned => Some(at(&skinned[index])),
                     // A bone of no size, or turned inside out, says nothing of where flesh was.
                     _ if !weights.iter().all(|w| carried.sure[w.0 as usize]) => Some(at(&skinned[index])),
@@ -182,21 +192,21 @@ impl Physics for Strain {
         });
     }
 
-    fn solve(&self, settings: &Settings, nodes: &mut [Node], state: &mut StrainState) {
-        self.solver.solve(state, nodes, materials::effort(settings));
+    fn solve(&self, settings: &Settings, nodes: &mut [Node], state: &mut Own) {
+        self.solver.solve(&mut state.solver, nodes, materials::effort(settings));
     }
 
-    fn check(&self, nodes: &[Node], state: &mut StrainState) -> Check {
-        self.solver.check(state, nodes, 0.0)
+    fn check(&self, nodes: &[Node], state: &mut Own) -> Check {
+        self.solver.check(&mut state.solver, nodes, 0.0)
     }
 
-    fn sweep_volume(&self, nodes: &mut [Node], sweeps: u32, state: &mut StrainState) {
+    fn sweep_volume(&self, nodes: &mut [Node], sweeps: u32, state: &mut Own) {
         let effort = Effort { iterations: 0, consolidating: 0, mass_gain: 1.0, volume_sweeps: sweeps };
-        self.solver.solve(state, nodes, effort);
+        self.solver.solve(&mut state.solver, nodes, effort);
     }
 
-    fn residual(&self, nodes: &[Node], state: &mut StrainState) -> f32 {
-        self.solver.residual(state, nodes)
+    fn residual(&self, nodes: &[Node], state: &mut Own) -> f32 {
+        self.solver.residual(&mut state.solver, nodes)
     }
 
     fn pins(&self) -> Option<&[u32]> {

@@ -1,7 +1,8 @@
 //! Rigging without weights: which nodes a bone takes along, and which are left to the flesh.
 //!
-//! A tet that the bones of one joint pass through is pinned to that joint, `v' = M_b B_b^-1 v0`. Near joints nodes are
-//! released, those that two bones would claim too: flesh there must have room to bend.
+//! A tet that the bones of one joint pass through is pinned to that joint, `v' = M_b B_b^-1 v0`, and follows its twist as
+//! `twist.rs` says. Near joints nodes are released, those that two bones would claim too: flesh there must have room to
+//! bend.
 
 use crate::asset::{Bone, Character, TetMesh};
 use crate::body::topology::NONE;

@@ -24,6 +24,8 @@ pub(super) struct Reference<'a> {
     pub(super) from_facing: DQuat,
     /// The same of the character.
     pub(super) to_facing: DQuat,
+    /// Which way elbows and knees bend at the reference moment, where limbs may be rolled in it.
+    pub(super) hinges: &'a BTreeMap<Role, DVec3>,
 }
 
 impl Reference<'_> {
@@ -47,7 +49,9 @@ impl Reference<'_> {
         match role {
             Role::Hips | Role::Chest | Role::Head | Role::Collar(_) => stand,
             Role::UpperArm(_) | Role::LowerArm(_) | Role::UpperLeg(_) | Role::LowerLeg(_) => {
-                both.map_or(carried, |(own, goal)| swing(carried * own, goal, spare) * carried)
+                let turned =
+                    |(own, goal)| self.rolled(role, goal, swing(carried * own, goal, spare) * carried);
+                both.map_or(carried, turned)
             }
             Role::Finger(_, digit, _) if digit != Digit::Thumb => {
                 both.map_or(carried, |(own, goal)| swing(carried * own, goal, spare) * carried)
@@ -63,6 +67,17 @@ impl Reference<'_> {
             },
         }
         .normalize()
+    }
+
+    /// A limb's turn, rolled about where it points so that it bends the way that the recording's does: a body at rest
+    /// bends its elbows forwards and its knees backwards.
+    fn rolled(&self, role: Role, goal: DVec3, turn: DQuat) -> DQuat {
+        let Some(&hinge) = self.hinges.get(&role) else { return turn };
+        let forward = self.to_facing * DVec3::Z;
+        let own = turn * if matches!(role, Role::UpperLeg(_)) { -forward } else { forward };
+        let across = |way: DVec3| (way - goal * way.dot(goal)).try_normalize();
+        let Some((own, hinge)) = across(own).zip(across(self.world * hinge)) else { return turn };
+        swing(own, hinge, goal) * turn
     }
 
     /// The roll of the recording's foot about the way it faces.

@@ -3,8 +3,9 @@
 use super::align;
 use super::frame::{Stance, axis, swing, turn};
 use super::humanoid::{Humanoid, Role, Side};
-use super::recording::Recording;
+use super::recording::{Recording, rotation};
 use glam::{DAffine3, DQuat, DVec3};
+use std::collections::BTreeMap;
 
 /// Which way the recording's world lies, and where its body stands alike.
 pub(super) struct Footing {
@@ -14,6 +15,9 @@ pub(super) struct Footing {
     pub(super) reference: Vec<DAffine3>,
     /// Where they are when the left foot, and when the right one, is flat on the floor; none where that is the reference.
     pub(super) flat: Option<[Vec<DAffine3>; 2]>,
+    /// Which way elbows and knees bend, by the roles of the bones above them, as these are rolled in the reference pose;
+    /// nothing where that is a pose that bodies rest in, their limbs not rolled.
+    pub(super) hinges: BTreeMap<Role, DVec3>,
     /// The recording's body in the reference pose, upright and facing, and the character's at rest: its world from the
     /// frame of any body.
     pub(super) from_facing: DQuat,
@@ -30,6 +34,7 @@ impl Footing {
             world: same,
             reference: rest,
             flat: None,
+            hinges: BTreeMap::new(),
             from_facing: same,
             to_facing: same,
             ups: [DVec3::Y; 2],
@@ -57,7 +62,8 @@ impl Footing {
             let up = if is_other { axis(mean) } else { own_up };
             let forward = swing(own_up, up, DVec3::X) * from_facing * DVec3::Z;
             let world = to_facing * turn(up, forward).unwrap_or(from_facing).inverse();
-            return Self { world, reference: rest, flat: None, from_facing, to_facing, ups: [up, to_up] };
+            let (flat, hinges) = (None, BTreeMap::new());
+            return Self { world, reference: rest, flat, hinges, from_facing, to_facing, ups: [up, to_up] };
         }
         // The rest pose is none that a body can have (Rokoko's bones all point along X): the frame that is most like the
         // character's rest pose takes its place.
@@ -97,9 +103,37 @@ impl Footing {
             recording.at(lowest.1, &mut now);
             now
         });
-        Self { world, reference: worlds, flat: Some(flat), from_facing, to_facing, ups: [up, to_up] }
+        let hinges = hinges(recording, body, &worlds);
+        let flat = Some(flat);
+        Self { world, reference: worlds, flat, hinges, from_facing, to_facing, ups: [up, to_up] }
     }
 }
 
+/// Which way the forearm and the shin leave the line of the bone above, on average over all frames and as seen from that
+/// bone, in the reference pose.
+fn hinges(recording: &Recording<'_>, body: &Humanoid, reference: &[DAffine3]) -> BTreeMap<Role, DVec3> {
+    let limbs = Side::BOTH.into_iter().flat_map(|side| {
+        [(Role::UpperArm(side), Role::LowerArm(side)), (Role::UpperLeg(side), Role::LowerLeg(side))]
+    });
+    let limbs: Vec<_> = limbs.filter_map(|(upper, lower)| Some((upper, lower, body.joint(upper)?))).collect();
+    let mut bends = vec![DVec3::ZERO; limbs.len()];
+    let mut worlds = Vec::new();
+    for frame in recording.some() {
+        recording.at(frame, &mut worlds);
+        let here = recording.stance(body, &worlds);
+        for ((upper, lower, joint), bend) in limbs.iter().zip(&mut bends) {
+            if let Some((above, below)) = here.direction(*upper).zip(here.direction(*lower)) {
+                let off = below - above * below.dot(above);
+                *bend += rotation(&worlds[*joint as usize]).inverse() * off;
+            }
+        }
+    }
+    let count = recording.some().count() as f64;
+    let bent = limbs.into_iter().zip(bends).filter(|(_, bend)| bend.length() > HINGED * count);
+    bent.map(|((role, _, joint), bend)| (role, rotation(&reference[joint as usize]) * bend)).collect()
+}
+
+/// A limb that leaves the line by less than this on average (sine of 6 degrees) does not show which way it bends.
+const HINGED: f64 = 0.1;
 /// A trunk that leans no further than this stands (cosine of 25 degrees).
 const UPRIGHT: f64 = 0.906;

@@ -8,7 +8,8 @@
 //! `M_j(t) = W R(t) R(0)^-1 W^-1 E B_j`
 //!
 //! for the linear part of each joint. So a joint that one skeleton lacks costs nothing: what it carries is where it was.
-//! The hips go where the recording's went, scaled by the length of the legs, and feet that were on the floor are.
+//! Rolls of an arm that cancel are left out (`roll.rs`). The hips go where the recording's went, scaled by the length of
+//! the legs, and feet that were on the floor are.
 
 mod align;
 mod footing;
@@ -18,6 +19,7 @@ mod mapping;
 mod names;
 mod play;
 mod recording;
+mod roll;
 mod shape;
 mod soles;
 

@@ -6,6 +6,7 @@ use super::frame::{Stance, swing};
 use super::humanoid::{Humanoid, Role, Side};
 use super::mapping::{Link, Mapping, Named, Span};
 use super::recording::{Recording, rotation, size};
+use super::roll::{Arm, Rolls};
 use super::soles::{self, Sole};
 use crate::asset::{AssetError, Channel, Character, Clip, Skeleton, Target, Track, slerp};
 use crate::rig::pose::has_inverse;
@@ -72,6 +73,8 @@ struct Plan<'a> {
     carriers: Vec<Option<u32>>,
     /// The character's joints with those that carry them first.
     order: Vec<u32>,
+    /// Arms whose rolls are not as recorded where they cancel.
+    arms: Vec<Arm>,
     root: Option<(u32, u32)>,
     /// Points of both bodies' feet.
     from_soles: Vec<Sole>,
@@ -104,9 +107,10 @@ impl<'a> Plan<'a> {
         } else {
             Footing::find(recording, &mapping.from, &stance)
         };
-        let Footing { world, reference, flat, from_facing, to_facing, ups } = footing;
+        let Footing { world, reference, flat, hinges, from_facing, to_facing, ups } = footing;
         let from = recording.stance(&mapping.from, &reference);
-        let mut turns = Reference { from, to: stance, world, from_facing, to_facing }.turns();
+        let mut turns =
+            Reference { from, to: stance, world, from_facing, to_facing, hinges: &hinges }.turns();
         let stand = (world * from_facing * to_facing.inverse()).normalize();
 
         let mut from_reference: Vec<DQuat> = reference.iter().map(|w| rotation(w).inverse()).collect();
@@ -164,6 +168,7 @@ impl<'a> Plan<'a> {
             aligned,
             carriers,
             order,
+            arms: if is_same { Vec::new() } else { Arm::both(&stance) },
             // What carries no body moves nothing along unless it is all that the recording has.
             root: hips.or(highest.filter(|l| is_root(l.from)).map(|l| (l.from, l.to))),
             to_floor: to_soles
@@ -367,34 +372,50 @@ impl Plan<'_> {
 
     /// Where the character's joints are in a frame.
     fn pose(&self, frame: usize, linked: &[Option<Drive<'_>>], scratch: &mut Scratch) {
-        let Scratch { from, worlds, turns } = scratch;
+        let Scratch { from, worlds, turns, back, rolls } = scratch;
         self.recording.at(frame, from);
         let delta = |j: u32| self.delta(from, j);
         let here = |turn: DQuat| (self.world * turn * self.world.inverse()).normalize();
-        turns.clear();
-        turns.resize(self.to.len(), DQuat::IDENTITY);
-        worlds.clear();
-        worlds.extend(self.to.joints().iter().map(|j| j.world_from_rest));
-        for &joint in &self.order {
-            let j = joint as usize;
-            let rest = self.to.joints()[j].world_from_rest;
-            let carrier = self.carriers[j];
-            turns[j] = match linked[j] {
-                Some(Drive::Joint { from: own, end }) => {
-                    let mut turn = delta(own);
-                    if let Some(end) = end {
-                        let way = |w: &[DAffine3]| w[end as usize].translation - w[own as usize].translation;
-                        turn = swing(turn * way(&self.reference), way(from), DVec3::X) * turn;
-                    }
-                    (here(turn) * self.aligned[j]).normalize()
+        // How the recording turns a joint from rest.
+        let driven = |joint: u32| {
+            let turn = match linked[joint as usize]? {
+                Drive::Joint { from: own, end } => {
+                    let turn = delta(own);
+                    let way = |w: &[DAffine3], end| w[end as usize].translation - w[own as usize].translation;
+                    let swung =
+                        |end| swing(turn * way(&self.reference, end), way(from, end), DVec3::X) * turn;
+                    end.map_or(turn, swung)
                 }
-                Some(Drive::Along(span, along)) => {
+                Drive::Along(span, along) => {
                     let above =
                         span.from.iter().position(|s| s.0 >= along).unwrap_or(span.from.len() - 1).max(1);
                     let ((low, a), (high, b)) = (span.from[above - 1], span.from[above]);
                     let share = if high > low { ((along - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
-                    (here(slerp(delta(a), delta(b), share)) * self.aligned[j]).normalize()
+                    slerp(delta(a), delta(b), share)
                 }
+            };
+            Some((here(turn) * self.aligned[joint as usize]).normalize())
+        };
+        turns.clear();
+        turns.resize(self.to.len(), DQuat::IDENTITY);
+        worlds.clear();
+        worlds.extend(self.to.joints().iter().map(|j| j.world_from_rest));
+        back.clear();
+        back.resize(self.to.len(), None);
+        rolls.resize(self.arms.len(), None);
+        for &joint in &self.order {
+            let j = joint as usize;
+            let rest = self.to.joints()[j].world_from_rest;
+            let carrier = self.carriers[j];
+            if let Some((arm, rolls)) = self.arms.iter().zip(&mut *rolls).find(|(a, _)| a.upper == joint)
+                && let [Some(upper), Some(lower), Some(hand)] = [arm.upper, arm.lower, arm.hand].map(driven)
+            {
+                let above = carrier.map_or(DQuat::IDENTITY, |c| turns[c as usize]);
+                let [of_upper, of_lower] = arm.unrolled([above, upper, lower, hand], rolls);
+                (back[j], back[arm.lower as usize]) = (Some(of_upper), Some(of_lower));
+            }
+            turns[j] = match driven(joint) {
+                Some(turn) => back[j].map_or(turn, |back| (back * turn).normalize()),
                 None => carrier.map_or(DQuat::IDENTITY, |c| turns[c as usize]),
             };
             let place = match carrier {
@@ -484,6 +505,10 @@ struct Scratch {
     from: Vec<DAffine3>,
     worlds: Vec<DAffine3>,
     turns: Vec<DQuat>,
+    /// What undoes a joint's roll.
+    back: Vec<Option<DQuat>>,
+    /// Of each arm, in the frame before.
+    rolls: Vec<Rolls>,
 }
 
 /// A joint against its parent; none where the parent has no size.
