@@ -1,6 +1,7 @@
 //! The one parallel-for. Work is cut the same way whatever the number of threads, so results have the same bits with
 //! one thread, with many, and with the `parallel` feature off.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Calls `work(index, chunk)` for each chunk of `chunk_len` elements; the last may be shorter.
@@ -71,6 +72,49 @@ pub fn threads() -> usize {
     return rayon::current_num_threads();
     #[cfg(not(feature = "parallel"))]
     1
+}
+
+/// A slice that tasks write to in no order, each element by one of them.
+pub struct Scattered<'a, T> {
+    first: *mut T,
+    len: usize,
+    of: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: elements are reached by methods alone whose callers promise that no two threads have the same one.
+unsafe impl<T: Send> Sync for Scattered<'_, T> {}
+
+impl<'a, T: Copy> Scattered<'a, T> {
+    /// The whole of it.
+    pub fn new(data: &'a mut [T]) -> Self {
+        Self { first: data.as_mut_ptr(), len: data.len(), of: PhantomData }
+    }
+
+    /// An element.
+    ///
+    /// # Safety
+    /// No other thread may have it at the same time.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub unsafe fn get(&self, index: usize) -> T {
+        assert!(index < self.len, "an element of the slice");
+        // SAFETY: it is there, and nobody else's.
+        unsafe { self.first.add(index).read() }
+    }
+
+    /// Sets an element.
+    ///
+    /// # Safety
+    /// As [`Scattered::get`].
+    ///
+    /// # Panics
+    /// If there is none.
+    pub unsafe fn set(&self, index: usize, value: T) {
+        assert!(index < self.len, "an element of the slice");
+        // SAFETY: it is there, and nobody else's.
+        unsafe { self.first.add(index).write(value) }
+    }
 }
 
 /// Both, side by side where there are threads for it.

@@ -4,14 +4,14 @@
 //! two bones are as the limbs' radii. What lies inside the bend and on the wrong side is put back to its own, with a small
 //! gap, evened out over the skin and put back again, a few times.
 
-use super::kernel::{Members, ROW, Scan, ScanKernel, Scanned};
+use super::kernel::{Kernels, Members, Plane, ROW, Scan, Scanned, Side};
 use super::{Overlap, OverlapState};
 use crate::asset::{Bone, Character};
 use crate::body::topology::Lists;
 use crate::parallel;
 use crate::skin::mesh::{Mesh, on_segment, smooth, smooth_step};
 use crate::skin::volume::{Giver, Giving, Hold};
-use glam::{DAffine3, DVec3, Vec3};
+use glam::{DAffine3, DVec3, Vec3, Vec3A};
 
 /// Degrees by which a joint is closed, against rest, from which on anything is done, and at which all is.
 const CLOSED: [f64; 2] = [10.0, 30.0];
@@ -98,23 +98,16 @@ struct Member {
     from: f32,
 }
 
-impl Member {
-    /// Less where both bones have their say.
-    fn sureness(&self) -> f32 {
-        (3.0 * self.side.abs()).min(1.0)
-    }
-}
-
 /// A hinge in a frame.
 #[derive(Clone)]
 pub(super) struct Folded {
     fold: Fold,
-    /// Members near the plane, and those of them that are past it.
+    /// Rows with members near the plane, and those members that are past it.
     near: Vec<Near>,
     parted: Vec<Parted>,
     /// How far each of the latter is moved, and the same evened out.
-    moved: Vec<Vec3>,
-    smoothed: Vec<Vec3>,
+    moved: Vec<Vec3A>,
+    smoothed: Vec<Vec3A>,
     /// For each member which of those it is, else [`STAYS`].
     parted_of: Vec<u32>,
     /// Those beside each of them that are moved as well, one after the other.
@@ -125,16 +118,14 @@ pub(super) struct Folded {
 /// A member that is not past the plane.
 const STAYS: u32 = u32::MAX;
 
-/// A member near the plane.
+/// Members of a row that are near the plane.
 #[derive(Clone)]
 struct Near {
-    index: u32,
-    /// How far it is on its own side.
-    own: f32,
-    /// How much of what is done to it is, for where it lies.
-    share: f32,
-    /// Which of those past the plane it is, else [`STAYS`].
+    row: u32,
+    /// Which of them are, and which are past it.
+    near: u32,
     parted: u32,
+    side: Side,
 }
 
 /// A member past the plane.
@@ -144,12 +135,12 @@ struct Parted {
     /// What it lacks to its place on its own side.
     gap: f32,
     /// Towards there.
-    own_way: Vec3,
+    own_way: Vec3A,
     share: f32,
     /// How much of the way to the middle of its neighbours it goes; where that is from it, as long as none is moved; and
     /// one over how many they are.
     even: f32,
-    middle: Vec3,
+    middle: Vec3A,
     per_neighbour: f32,
     /// In `beside`, up to the next one's.
     beside: u32,
@@ -413,7 +404,7 @@ impl Hinge {
         let members = self.members.len();
         Folded {
             fold: Fold::default(),
-            near: Vec::with_capacity(members),
+            near: Vec::with_capacity(self.rows.len()),
             parted: Vec::with_capacity(members),
             moved: Vec::with_capacity(members),
             smoothed: Vec::with_capacity(members),
@@ -426,7 +417,7 @@ impl Hinge {
     /// Puts flesh back to its own side of the plane.
     fn unfold(
         &self,
-        scan: ScanKernel,
+        kernels: &Kernels,
         posed: &[DAffine3],
         positions: &[Vec3],
         parts: bool,
@@ -446,79 +437,82 @@ impl Hinge {
         // Weights are seldom painted along the plane: it goes where the skin is of both bones alike.
         let Fold { joint, normal, inwards, .. } = *fold;
         let job = Scan { joint, normal, inwards, limit: NEAR * radius, inner: INNER * radius, reach };
-        let zeros = [0f32; ROW];
-        let mut found = Scanned { heights: zeros, shares: zeros, says: zeros, said: zeros };
-        for (row, first) in self.rows.iter().zip((0..).step_by(ROW)) {
+        let mut found = Scanned { says: [0.0; ROW], said: [0.0; ROW] };
+        for ((row, first), index) in self.rows.iter().zip((0..).step_by(ROW)).zip(0..) {
             if self.members[first].from >= reach {
                 break;
             }
             if !row.passes(fold) {
                 continue;
             }
+            let mut side = Side::NONE;
             // SAFETY: the path was found available.
-            let mut left = unsafe { scan(&job, &row.members, positions, &mut found) };
-            while left != 0 {
-                let lane = left.trailing_zeros() as usize;
-                left &= left - 1;
-                let (index, share) = ((first + lane) as u32, found.shares[lane]);
-                near.push(Near { index, own: found.heights[lane], share, parted: STAYS });
+            let bits = unsafe { (kernels.scan)(&job, &row.members, positions, &mut found, &mut side) };
+            if bits != 0 {
+                near.push(Near { row: index, near: bits, parted: 0, side });
             }
         }
         let (shift, all) = (found.said.iter().sum::<f32>(), FEW + found.says.iter().sum::<f32>());
         let most = SHIFT * radius;
-        let shift = (shift / all).clamp(-most, most);
-        let mut past = f32::NEG_INFINITY;
+        let plane = Plane {
+            shift: (shift / all).clamp(-most, most),
+            radius,
+            gap: GAP,
+            soft: SOFT,
+            per_contact: 1.0 / (CONTACT * radius),
+        };
+        let mut past = [f32::NEG_INFINITY; ROW];
         for near in near.iter_mut() {
-            let member = &self.members[near.index as usize];
-            let height = near.own - shift;
-            near.own = if member.side > 0.0 { height } else { -height };
-            let sure = near.share * member.sureness();
-            // What has still a way to go, or is not sure to be past.
-            let short = near.own + (1.0 - sure) * radius;
-            past = past.max(if near.own < 0.0 { -near.own * sure } else { -short });
+            let members = &self.rows[near.row as usize].members;
+            // SAFETY: the path was found available.
+            unsafe { (kernels.own)(&plane, members, near.near, &mut near.side, &mut past) };
         }
+        let past = past.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         if parts {
             fold.ease = fold.bent * smooth((past / radius - DEEP[0]) / (DEEP[1] - DEEP[0]));
         }
         if fold.ease > 0.0 {
-            self.part(positions, state);
+            self.part(kernels, &plane, positions, state);
         }
         let Folded { fold, near, parted, moved, holds, .. } = state;
-        let per_contact = 1.0 / (CONTACT * radius);
+        let mut moves = parted.iter().zip(moved);
         // The inside of a bend is held even where nothing has met yet: it would be pushed through itself.
         for near in near.iter() {
-            let by = match parted.get(near.parted as usize) {
-                Some(part) => moved[near.parted as usize].dot(part.own_way),
-                None => 0.0,
-            };
-            let from_plane = (near.own + by) * per_contact;
-            let hold = fold.bent * near.share * smooth(1.0 - from_plane);
-            if hold > 0.0 {
-                holds.push(Hold { vertex: self.vertices[near.index as usize], share: hold });
+            let mut by = [0.0; ROW];
+            for lane in lanes(near.parted) {
+                by[lane] = moves.next().map_or(0.0, |(part, moved)| moved.dot(part.own_way));
             }
+            let mut shares = [0.0; ROW];
+            // SAFETY: the path was found available.
+            let held = unsafe { (kernels.hold)(&plane, fold.bent, &near.side, &by, &mut shares) } & near.near;
+            let vertices = &self.rows[near.row as usize].members.vertices;
+            holds.extend(lanes(held).map(|lane| Hold { vertex: vertices[lane], share: shares[lane] }));
         }
     }
 
     /// How far each member near the plane is to be moved.
-    fn part(&self, positions: &[Vec3], state: &mut Folded) {
+    fn part(&self, kernels: &Kernels, plane: &Plane, positions: &[Vec3], state: &mut Folded) {
         let Folded { fold, near, parted, moved, smoothed, parted_of, beside, .. } = state;
+        let normal = Vec3A::from(fold.normal);
         for near in near.iter_mut() {
-            let member = &self.members[near.index as usize];
-            let sure = fold.radius * member.sureness();
-            let gap = eased_in(GAP * sure - near.own, SOFT * sure);
+            let members = &self.rows[near.row as usize].members;
+            let mut gaps = [0.0; ROW];
+            // SAFETY: the path was found available.
+            let wanting = unsafe { (kernels.gaps)(plane, members, &near.side, &mut gaps) };
             // Others are not evened out either, and stay.
-            if gap > 0.0 {
-                near.parted = parted.len() as u32;
-                parted_of[near.index as usize] = near.parted;
-                let share = fold.ease * near.share;
+            near.parted = wanting & near.near;
+            for lane in lanes(near.parted) {
+                let index = near.row * ROW as u32 + lane as u32;
+                parted_of[index as usize] = parted.len() as u32;
+                let (gap, share) = (gaps[lane], fold.ease * near.side.shares[lane]);
                 parted.push(Parted {
-                    index: near.index,
+                    index,
                     gap,
-                    own_way: fold.normal * 1f32.copysign(member.side),
+                    own_way: normal * 1f32.copysign(members.sides[lane]),
                     share,
                     // By what it lacks, not by how far it has come: that would grow from round to round.
                     even: EVEN * smooth(gap * share / (EVENED * fold.radius)),
-                    middle: Vec3::ZERO,
+                    middle: Vec3A::ZERO,
                     per_neighbour: 0.0,
                     beside: 0,
                 });
@@ -542,16 +536,16 @@ impl Hinge {
                     }
                 }
                 part.per_neighbour = 1.0 / around.len() as f32;
-                part.middle = sum * part.per_neighbour;
+                part.middle = Vec3A::from(sum * part.per_neighbour);
             } else {
                 part.even = 0.0;
             }
         }
         parted.iter().for_each(|part| parted_of[part.index as usize] = STAYS);
         moved.clear();
-        moved.resize(parted.len(), Vec3::ZERO);
+        moved.resize(parted.len(), Vec3A::ZERO);
         smoothed.clear();
-        smoothed.resize(parted.len(), Vec3::ZERO);
+        smoothed.resize(parted.len(), Vec3A::ZERO);
         for round in 0..ROUNDS {
             for (part, moved) in parted.iter().zip(moved.iter_mut()) {
                 let lacks = part.gap - moved.dot(part.own_way);
@@ -567,7 +561,7 @@ impl Hinge {
             for (((part, end), own), smoothed) in
                 parted.iter().zip(ends).zip(&*moved).zip(smoothed.iter_mut())
             {
-                let sum: Vec3 = beside[part.beside as usize..end].iter().map(|&n| moved[n as usize]).sum();
+                let sum: Vec3A = beside[part.beside as usize..end].iter().map(|&n| moved[n as usize]).sum();
                 *smoothed = *own + (part.middle + sum * part.per_neighbour - *own) * part.even;
             }
             std::mem::swap(moved, smoothed);
@@ -575,16 +569,11 @@ impl Hinge {
     }
 }
 
-/// The larger of a number and 0, rounded off where it passes 0 by less than `over`: flesh that comes fast is slowed down
-/// before it is stopped.
-fn eased_in(x: f32, over: f32) -> f32 {
-    if x <= -over {
-        0.0
-    } else if x < over {
-        (x + over) * (x + over) / (4.0 * over)
-    } else {
-        x
-    }
+/// Which bits are set, lowest first.
+fn lanes(bits: u32) -> impl Iterator<Item = usize> {
+    let next = |left: &u32| Some(left & (left - 1)).filter(|rest| *rest != 0);
+    std::iter::successors(Some(bits).filter(|bits| *bits != 0), next)
+        .map(|left| left.trailing_zeros() as usize)
 }
 
 impl Folded {
@@ -602,11 +591,11 @@ impl Overlap {
         let (posed, place) = (&state.posed, &*positions);
         parallel::for_each_chunk_mut(&mut folded, 1, |index, folded| {
             let parts = self.limbs.is_some();
-            self.hinges[index].unfold(self.kernels.scan, posed, place, parts, &mut folded[0]);
+            self.hinges[index].unfold(&self.kernels, posed, place, parts, &mut folded[0]);
         });
         for (hinge, Folded { parted, moved, .. }) in self.hinges.iter().zip(&folded) {
             for (part, &moved) in parted.iter().zip(moved) {
-                state.push(hinge.members[part.index as usize].point, moved);
+                state.push(hinge.members[part.index as usize].point, Vec3::from(moved));
             }
         }
         state.givings.clear();

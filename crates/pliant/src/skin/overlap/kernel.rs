@@ -33,16 +33,46 @@ pub(super) struct Members {
     pub froms: [f32; ROW],
 }
 
-/// What a scan finds. Sums go on from row to row, each lane's on its own.
-pub(super) struct Scanned {
-    /// How high above the plane points are, towards the child's side.
+/// Members beside a plane.
+#[derive(Clone)]
+pub(super) struct Side {
+    /// How high above it they are, towards the child's side; then how far on their own side.
     pub heights: [f32; ROW],
     /// How much of what is done to them is, for where they lie.
     pub shares: [f32; ROW],
+}
+
+impl Side {
+    pub(super) const NONE: Self = Self { heights: [0.0; ROW], shares: [0.0; ROW] };
+}
+
+/// A plane, moved to where the skin is of both bones alike.
+pub(super) struct Plane {
+    /// By this much towards the child's side.
+    pub shift: f32,
+    pub radius: f32,
+    /// What is left between the plane and those that are sure of their side, and over which way they are slowed down, over
+    /// the radius.
+    pub gap: f32,
+    pub soft: f32,
+    /// One over how far from it flesh is in contact.
+    pub per_contact: f32,
+}
+
+/// What scans find. Sums go on from row to row, each lane's on its own.
+pub(super) struct Scanned {
     /// How much each has its say where the plane goes, and that times the height.
     pub says: [f32; ROW],
     pub said: [f32; ROW],
 }
+
+/// Directions around a bone, and those in a unit of diamond angles, which go from 0 to 4.
+pub(super) const AROUND: usize = 16;
+pub(super) const PER_TURN: f32 = AROUND as f32 / 4.0;
+/// Rounding when points are passed over.
+pub(super) const SLACK: f32 = 1.0001;
+/// The same of directions.
+const TURN: f32 = 0.01;
 
 /// A bone in the place of its rest.
 pub(super) struct Bone {
@@ -53,6 +83,23 @@ pub(super) struct Bone {
     pub way: Vec3,
     /// The way over its squared length.
     pub along: Vec3,
+    /// Square to it, and to each other.
+    pub axes: [Vec3; 2],
+}
+
+/// Places beside a bone.
+pub(super) struct Beside {
+    /// How far along it, from 0 to 1, and how far from it, squared.
+    pub along: [f32; ROW],
+    pub squares: [f32; ROW],
+    /// In which direction around it, and how much more to both sides.
+    pub turns: [f32; ROW],
+    pub widths: [f32; ROW],
+}
+
+impl Beside {
+    pub(super) const NONE: Self =
+        Self { along: [0.0; ROW], squares: [0.0; ROW], turns: [0.0; ROW], widths: [0.0; ROW] };
 }
 
 /// Balls around as many clusters of points.
@@ -71,17 +118,25 @@ impl Balls {
 }
 
 /// Which members are near a plane.
-pub(super) type ScanKernel = unsafe fn(&Scan, &Members, &[Vec3], &mut Scanned) -> u32;
-/// How far along the bone points are, from 0 to 1, and their squared distances; which are no farther than that.
-pub(super) type BesideKernel =
-    unsafe fn(&Bone, f32, &[u32; ROW], &[Vec3], &mut [f32; ROW], &mut [f32; ROW]) -> u32;
+pub(super) type ScanKernel = unsafe fn(&Scan, &Members, &[Vec3], &mut Scanned, &mut Side) -> u32;
+/// How far members are on their own side, and how far past the plane each lane's are at most, of those that are near.
+pub(super) type OwnKernel = unsafe fn(&Plane, &Members, u32, &mut Side, &mut [f32; ROW]);
+/// What they lack to their places on their own side, and which lack any.
+pub(super) type GapsKernel = unsafe fn(&Plane, &Members, &Side, &mut [f32; ROW]) -> u32;
+/// How much of them is held after they were moved, and which are at all.
+pub(super) type HoldKernel = unsafe fn(&Plane, f32, &Side, &[f32; ROW], &mut [f32; ROW]) -> u32;
+/// Where points are beside a bone; which are no farther than that, squared.
+pub(super) type BesideKernel = unsafe fn(&Bone, f32, &[u32; ROW], &[Vec3], &mut Beside) -> u32;
 
 /// The same for the centers of balls, which may be farther by their radii times a factor.
-pub(super) type MeetKernel = unsafe fn(&Bone, [f32; 2], &Balls, &mut [f32; ROW], &mut [f32; ROW]) -> u32;
+pub(super) type MeetKernel = unsafe fn(&Bone, [f32; 2], &Balls, &mut Beside) -> u32;
 
 #[derive(Clone, Copy)]
 pub(super) struct Kernels {
     pub scan: ScanKernel,
+    pub own: OwnKernel,
+    pub gaps: GapsKernel,
+    pub hold: HoldKernel,
     pub beside: BesideKernel,
     pub meet: MeetKernel,
 }
@@ -90,42 +145,58 @@ pub(super) struct Kernels {
 pub(super) fn kernels(path: Path) -> Kernels {
     match path {
         #[cfg(target_arch = "x86_64")]
-        Path::Avx2 | Path::Avx512 => Kernels { scan: avx2::scan, beside: avx2::beside, meet: avx2::meet },
-        _ => Kernels { scan, beside, meet },
+        Path::Avx2 | Path::Avx512 => avx2::KERNELS,
+        _ => Kernels { scan, own, gaps, hold, beside, meet },
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Balls, Bone, Members, ROW, Scan, Scanned};
+    use super::{Balls, Beside, Bone, Kernels, Members, Plane, ROW, Scan, Scanned, Side};
     use glam::Vec3;
 
+    pub(super) const KERNELS: Kernels = Kernels { scan, own, gaps, hold, beside, meet };
+
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn scan(job: &Scan, members: &Members, positions: &[Vec3], found: &mut Scanned) -> u32 {
-        super::scan(job, members, positions, found)
+    unsafe fn scan(
+        job: &Scan,
+        members: &Members,
+        positions: &[Vec3],
+        found: &mut Scanned,
+        side: &mut Side,
+    ) -> u32 {
+        super::scan(job, members, positions, found, side)
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn beside(
+    unsafe fn own(plane: &Plane, members: &Members, near: u32, side: &mut Side, past: &mut [f32; ROW]) {
+        super::own(plane, members, near, side, past);
+    }
+
+    #[target_feature(enable = "avx2")]
+    unsafe fn gaps(plane: &Plane, members: &Members, side: &Side, gaps: &mut [f32; ROW]) -> u32 {
+        super::gaps(plane, members, side, gaps)
+    }
+
+    #[target_feature(enable = "avx2")]
+    unsafe fn hold(plane: &Plane, bent: f32, side: &Side, by: &[f32; ROW], shares: &mut [f32; ROW]) -> u32 {
+        super::hold(plane, bent, side, by, shares)
+    }
+
+    #[target_feature(enable = "avx2")]
+    unsafe fn beside(
         bone: &Bone,
         square: f32,
         vertices: &[u32; ROW],
         positions: &[Vec3],
-        along: &mut [f32; ROW],
-        squares: &mut [f32; ROW],
+        found: &mut Beside,
     ) -> u32 {
-        super::beside(bone, square, vertices, positions, along, squares)
+        super::beside(bone, square, vertices, positions, found)
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn meet(
-        bone: &Bone,
-        reach: [f32; 2],
-        balls: &Balls,
-        along: &mut [f32; ROW],
-        squares: &mut [f32; ROW],
-    ) -> u32 {
-        super::meet(bone, reach, balls, along, squares)
+    unsafe fn meet(bone: &Bone, reach: [f32; 2], balls: &Balls, found: &mut Beside) -> u32 {
+        super::meet(bone, reach, balls, found)
     }
 }
 
@@ -157,7 +228,7 @@ fn eased(x: f32) -> f32 {
 }
 
 #[inline(always)]
-fn scan(job: &Scan, members: &Members, positions: &[Vec3], found: &mut Scanned) -> u32 {
+fn scan(job: &Scan, members: &Members, positions: &[Vec3], found: &mut Scanned, beside: &mut Side) -> u32 {
     let [x, y, z] = gather(&members.vertices, positions);
     let Scan { joint, normal, inwards, limit, inner, reach } = *job;
     let (per_limit, per_inner) = (1.0 / limit, 1.0 / inner);
@@ -175,63 +246,126 @@ fn scan(job: &Scan, members: &Members, positions: &[Vec3], found: &mut Scanned) 
         let says = if is_near { blended * blended * level * share } else { 0.0 };
         found.says[lane] += says;
         found.said[lane] += says * height;
-        found.heights[lane] = height;
-        found.shares[lane] = share;
+        beside.heights[lane] = height;
+        beside.shares[lane] = share;
         near[lane] = is_near;
     }
     bits(&near)
 }
 
+/// Less where both bones have their say.
 #[inline(always)]
-fn beside(
-    bone: &Bone,
-    square: f32,
-    vertices: &[u32; ROW],
-    positions: &[Vec3],
-    along: &mut [f32; ROW],
-    squares: &mut [f32; ROW],
-) -> u32 {
-    measure(bone, &gather(vertices, positions), along, squares);
+fn sureness(side: f32) -> f32 {
+    let sure = 3.0 * side.abs();
+    if sure < 1.0 { sure } else { 1.0 }
+}
+
+#[inline(always)]
+fn own(plane: &Plane, members: &Members, near: u32, beside: &mut Side, past: &mut [f32; ROW]) {
+    let Plane { shift, radius, .. } = *plane;
+    for lane in 0..ROW {
+        let height = beside.heights[lane] - shift;
+        let side = members.sides[lane];
+        let own = if side > 0.0 { height } else { -height };
+        let sure = beside.shares[lane] * sureness(side);
+        // What has still a way to go, or is not sure to be past.
+        let short = own + (1.0 - sure) * radius;
+        let by = if own < 0.0 { -own * sure } else { -short };
+        let counts = (near >> lane & 1 == 1) & (by > past[lane]);
+        past[lane] = if counts { by } else { past[lane] };
+        beside.heights[lane] = own;
+    }
+}
+
+#[inline(always)]
+fn gaps(plane: &Plane, members: &Members, beside: &Side, gaps: &mut [f32; ROW]) -> u32 {
+    let mut lacking = [false; ROW];
+    for lane in 0..ROW {
+        let sure = plane.radius * sureness(members.sides[lane]);
+        let gap = eased_in(plane.gap * sure - beside.heights[lane], plane.soft * sure);
+        gaps[lane] = gap;
+        lacking[lane] = gap > 0.0;
+    }
+    bits(&lacking)
+}
+
+/// The larger of a number and 0, rounded off where it passes 0 by less than `over`: flesh that comes fast is slowed down
+/// before it is stopped.
+#[inline(always)]
+fn eased_in(x: f32, over: f32) -> f32 {
+    let between = (x + over) * (x + over) / (4.0 * over);
+    let beyond = if x < over { between } else { x };
+    if x <= -over { 0.0 } else { beyond }
+}
+
+#[inline(always)]
+fn hold(plane: &Plane, bent: f32, beside: &Side, by: &[f32; ROW], shares: &mut [f32; ROW]) -> u32 {
+    let mut held = [false; ROW];
+    for lane in 0..ROW {
+        let from_plane = (beside.heights[lane] + by[lane]) * plane.per_contact;
+        let hold = bent * beside.shares[lane] * eased(1.0 - from_plane);
+        shares[lane] = hold;
+        held[lane] = hold > 0.0;
+    }
+    bits(&held)
+}
+
+#[inline(always)]
+fn beside(bone: &Bone, square: f32, vertices: &[u32; ROW], positions: &[Vec3], found: &mut Beside) -> u32 {
+    measure(bone, &gather(vertices, positions), &[0.0; ROW], 0.0, found);
     let mut near = [false; ROW];
     for lane in 0..ROW {
         // False, too, where a place is not a number.
-        near[lane] = squares[lane] <= square;
+        near[lane] = found.squares[lane] <= square;
     }
     bits(&near)
 }
 
 #[inline(always)]
-fn meet(
-    bone: &Bone,
-    [most, factor]: [f32; 2],
-    balls: &Balls,
-    along: &mut [f32; ROW],
-    squares: &mut [f32; ROW],
-) -> u32 {
-    measure(bone, &balls.centers, along, squares);
+fn meet(bone: &Bone, [most, factor]: [f32; 2], balls: &Balls, found: &mut Beside) -> u32 {
+    measure(bone, &balls.centers, &balls.radii, factor, found);
     let mut near = [false; ROW];
     for lane in 0..ROW {
         let reach = most + balls.radii[lane] * factor;
-        near[lane] = squares[lane] < reach * reach;
+        near[lane] = found.squares[lane] < reach * reach;
     }
     bits(&near)
 }
 
-/// How far along a bone places are, and how far from it, squared.
+/// Where balls are beside a bone, their radii times a factor.
 #[inline(always)]
-fn measure(bone: &Bone, places: &[[f32; ROW]; 3], along: &mut [f32; ROW], squares: &mut [f32; ROW]) {
+fn measure(bone: &Bone, places: &[[f32; ROW]; 3], radii: &[f32; ROW], factor: f32, found: &mut Beside) {
     let (a, b, c) = (bone.back.x_axis, bone.back.y_axis, bone.back.z_axis);
     let (by, start, way, rate) = (bone.back_by, bone.start, bone.way, bone.along);
+    let [side, up] = bone.axes;
     for lane in 0..ROW {
         let (x, y, z) = (places[0][lane], places[1][lane], places[2][lane]);
         let u = a.x * x + b.x * y + c.x * z + by.x - start.x;
         let v = a.y * x + b.y * y + c.y * z + by.y - start.y;
         let w = a.z * x + b.z * y + c.z * z + by.z - start.z;
+        let (x, y) = (u * side.x + v * side.y + w * side.z, u * up.x + v * up.y + w * up.z);
         let t = u * rate.x + v * rate.y + w * rate.z;
         let t = if t > 0.0 { t } else { 0.0 };
         let t = if t < 1.0 { t } else { 1.0 };
         let (u, v, w) = (u - way.x * t, v - way.y * t, w - way.z * t);
-        along[lane] = t;
-        squares[lane] = u * u + v * v + w * w;
+        found.along[lane] = t;
+        found.squares[lane] = u * u + v * v + w * w;
+        found.turns[lane] = diamond(x, y) * PER_TURN;
+        // The tangent of half the angle that a ball covers is more than that angle; diamonds turn no faster than circles.
+        // Not a number, or infinite, where the bone goes through it.
+        let radius = radii[lane] * factor;
+        let tangent = radius / (x * x + y * y - radius * radius).sqrt();
+        found.widths[lane] = SLACK * PER_TURN * tangent + TURN;
     }
+}
+
+/// An angle from 0 to 4 with no sines in it.
+#[inline(always)]
+pub(super) fn diamond(x: f32, y: f32) -> f32 {
+    let sum = x.abs() + y.abs();
+    let (of_x, of_y) = (x / sum, y / sum);
+    let above = if x >= 0.0 { of_y } else { 1.0 - of_x };
+    let below = if x >= 0.0 { 3.0 + of_x } else { 2.0 - of_y };
+    let turn = if y >= 0.0 { above } else { below };
+    if sum > 0.0 { turn } else { 0.0 }
 }

@@ -4,18 +4,19 @@
 //! All limbs are looked at in the same place before any is moved: pairs cost nothing where balls around a few points
 //! each, in the pose, do not come near the other's bone.
 
-use super::kernel::{Balls, BesideKernel, Bone, MeetKernel, ROW as CLUSTER};
+use super::kernel::{
+    AROUND, Balls, Beside, BesideKernel, Bone, MeetKernel, PER_TURN, ROW as CLUSTER, SLACK, diamond,
+};
 use super::{Overlap, OverlapState};
 use crate::asset::Character;
 use crate::parallel;
 use crate::skin::mesh::{Mesh, smooth};
 use crate::skin::volume::Hold;
 use glam::{DAffine3, DMat3, DVec3, Mat3, Vec3};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-/// Stations along a bone, and directions around it, at which the flesh's radius is known.
+/// Stations along a bone at which the flesh's radius is known, in [`AROUND`] directions.
 const ALONG: usize = 8;
-const AROUND: usize = 16;
 /// Fewer points than this are no limb.
 const LEAST_POINTS: usize = 24;
 /// Flesh that is nearer than this at rest, in radii, belongs there.
@@ -34,10 +35,8 @@ const HELD: f32 = 0.1;
 /// Clusters that are looked at side by side before what they found is taken in.
 const BATCH: usize = 256;
 /// Clusters a task, and rows of balls, and limbs.
-const TASK: usize = 8;
+const TASK: usize = 16;
 const BALLS: usize = 4;
-/// Rounding when points are passed over.
-const SLACK: f32 = 1.0001;
 /// Weight on the other bone from which on flesh is blended, not in contact.
 const SHARED: f32 = 0.02;
 
@@ -55,6 +54,8 @@ struct Limb {
     /// The largest radius, and that between each station and the next.
     most: f32,
     most_along: [f32; ALONG - 1],
+    /// The largest between each station and direction and the next ones.
+    most_around: [[f32; AROUND]; ALONG - 1],
     /// One over the length of the bone.
     per_length: f32,
     mean_along: [f32; ALONG],
@@ -80,8 +81,10 @@ struct Flesh {
 struct Side {
     own: u32,
     other: u32,
-    /// Which points of each of its clusters are not grown together with the other at rest.
+    /// Which points of each of its clusters are not grown together with the other at rest, and which clusters have any, by
+    /// rows.
     apart: Vec<u32>,
+    any: Vec<u32>,
 }
 
 pub(super) struct Limbs {
@@ -151,47 +154,52 @@ impl Limb {
             start: self.start,
             way: self.end - self.start,
             along: self.along,
+            axes: self.axes,
         }
     }
 
-    /// Which balls come near the limb's flesh.
-    fn met(&self, meet: MeetKernel, posed: &Posed, balls: &Balls) -> u32 {
-        let (mut along, mut squares) = ([0f32; CLUSTER], [0f32; CLUSTER]);
+    /// Which of some balls come near the limb's flesh.
+    fn met(&self, meet: MeetKernel, posed: &Posed, balls: &Balls, asked: u32) -> u32 {
+        let mut beside = Beside::NONE;
         let reach = [self.most, posed.shrinks];
         // SAFETY: the path was found available.
-        let mut left = unsafe { meet(&self.bone(posed), reach, balls, &mut along, &mut squares) };
+        let mut left = unsafe { meet(&self.bone(posed), reach, balls, &mut beside) } & asked;
         let mut near = 0;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
             let radius = balls.radii[lane] * posed.shrinks;
-            let reach = self.most_beside(along[lane], radius) + radius;
-            near |= u32::from(squares[lane] < reach * reach) << lane;
+            let share = radius * self.per_length;
+            let rows = row_at(beside.along[lane] - share)..=row_at(beside.along[lane] + share);
+            let reach = SLACK * (self.most_facing(rows, beside.turns[lane], beside.widths[lane]) + radius);
+            near |= u32::from(beside.squares[lane] < reach * reach) << lane;
         }
         near
     }
 
-    /// Which points of a cluster are near enough to the bone to be in its flesh.
+    /// Which of some points of a cluster are near enough to the bone to be in its flesh.
     fn reached(
         &self,
         beside: BesideKernel,
         posed: &Posed,
+        asked: u32,
         vertices: &[u32; CLUSTER],
         positions: &[Vec3],
     ) -> u32 {
         let bone = self.bone(posed);
-        let (mut along, mut squares) = ([0f32; CLUSTER], [0f32; CLUSTER]);
+        let mut found = Beside::NONE;
         let reach = SLACK * self.most;
         // SAFETY: the path was found available.
-        let mut left = unsafe { beside(&bone, reach * reach, vertices, positions, &mut along, &mut squares) };
+        let mut left = asked & unsafe { beside(&bone, reach * reach, vertices, positions, &mut found) };
         let mut near = 0;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
             // One row more: rounding here is not that of `ratio`.
-            let row = ((along[lane] * (ALONG - 1) as f32) as usize).min(ALONG - 2);
-            let reach = SLACK * self.most_along[row].max(self.most_along[(row + 1).min(ALONG - 2)]);
-            near |= u32::from(squares[lane] <= reach * reach) << lane;
+            let row = row_at(found.along[lane]);
+            let rows = row..=(row + 1).min(ALONG - 2);
+            let reach = SLACK * self.most_facing(rows, found.turns[lane], found.widths[lane]);
+            near |= u32::from(found.squares[lane] <= reach * reach) << lane;
         }
         near
     }
@@ -211,7 +219,7 @@ impl Limb {
             return None;
         }
         let (x, y) = (off.dot(self.axes[0]), off.dot(self.axes[1]));
-        let turn = diamond(x, y) * (AROUND as f32 / 4.0);
+        let turn = diamond(x, y) * PER_TURN;
         let c = turn as usize % AROUND;
         let (u, v) = (row - r as f32, turn - turn.floor());
         let next = (c + 1) % AROUND;
@@ -229,12 +237,24 @@ impl Limb {
         Some((distance / radius, way, radius))
     }
 
-    /// The largest radius of flesh beside a ball.
-    fn most_beside(&self, along: f32, radius: f32) -> f32 {
-        let share = radius * self.per_length;
-        let row = |along: f32| ((along.clamp(0.0, 1.0) * (ALONG - 1) as f32) as usize).min(ALONG - 2);
-        self.most_along[row(along - share)..=row(along + share)].iter().copied().fold(0.0, f32::max)
+    /// The largest radius of flesh between stations, as far to both sides of a direction.
+    fn most_facing(&self, rows: RangeInclusive<usize>, turn: f32, width: f32) -> f32 {
+        let rows = &self.most_around[rows];
+        // False, too, where that is not a number.
+        let is_narrow = width < 0.25 * AROUND as f32;
+        if !is_narrow {
+            return rows.as_flattened().iter().copied().fold(0.0, f32::max);
+        }
+        let first = (turn - width + AROUND as f32) as usize;
+        let last = (turn + width + AROUND as f32) as usize;
+        let cells = (first..=last).map(|c| c % AROUND);
+        cells.flat_map(|c| rows.iter().map(move |row| row[c])).fold(0.0, f32::max)
     }
+}
+
+/// The station before a place along a bone.
+fn row_at(along: f32) -> usize {
+    ((along.clamp(0.0, 1.0) * (ALONG - 1) as f32) as usize).min(ALONG - 2)
 }
 
 /// The squared distance between two segments.
@@ -247,20 +267,6 @@ fn between([a, b]: [Vec3; 2], [c, d]: [Vec3; 2]) -> f32 {
     let t = if vv > 0.0 { ((uv * s + vw) / vv).clamp(0.0, 1.0) } else { 0.0 };
     let s = if uu > 0.0 { ((uv * t - uw) / uu).clamp(0.0, 1.0) } else { 0.0 };
     (w + u * s - v * t).length_squared()
-}
-
-/// An angle from 0 to 4 with no sines in it.
-fn diamond(x: f32, y: f32) -> f32 {
-    let sum = x.abs() + y.abs();
-    if sum <= 0.0 {
-        return 0.0;
-    }
-    match (x >= 0.0, y >= 0.0) {
-        (true, true) => y / sum,
-        (false, true) => 1.0 - x / sum,
-        (false, false) => 2.0 - y / sum,
-        (true, false) => 3.0 + x / sum,
-    }
 }
 
 impl Limbs {
@@ -317,8 +323,11 @@ impl Limbs {
                 let bit = |(k, flesh): (usize, &Flesh)| u32::from(b.fade(mesh, flesh) > 0.0) << k;
                 let apart = |points: &[Flesh]| points.iter().enumerate().map(bit).sum();
                 let apart: Vec<u32> = a.points.chunks(CLUSTER).map(apart).collect();
-                if apart.iter().any(|&apart| apart != 0) {
-                    sides.push(Side { own: own as u32, other: other as u32, apart });
+                let bit = |(k, apart): (usize, &u32)| u32::from(*apart != 0) << k;
+                let any = |apart: &[u32]| apart.iter().enumerate().map(bit).sum();
+                let any: Vec<u32> = apart.chunks(CLUSTER).map(any).collect();
+                if any.iter().any(|&any| any != 0) {
+                    sides.push(Side { own: own as u32, other: other as u32, apart, any });
                 }
             }
             ranges.push(first..sides.len());
@@ -371,6 +380,7 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[
         radii: vec![0.0; ALONG * AROUND],
         most: 0.0,
         most_along: [0.0; ALONG - 1],
+        most_around: [[0.0; AROUND]; ALONG - 1],
         per_length: (end - start).length().recip() as f32,
         mean_along: [0.0; ALONG],
         points: Vec::with_capacity(points.len()),
@@ -381,27 +391,26 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[
     // Mean distances, point by point.
     let mut sums = vec![(0.0, 0.0); ALONG * AROUND];
     let mut all = (0.0, 0.0);
-    let mut keys = Vec::with_capacity(points.len());
+    let mut places = Vec::with_capacity(points.len());
     for &(point, weight) in points {
         let at = mesh.points[point as usize].as_vec3();
         let (on, along) = limb.on(at);
         let off = at - on;
         let row = (along * (ALONG - 1) as f32 + 0.5) as usize;
-        let turn = diamond(off.dot(limb.axes[0]), off.dot(limb.axes[1])) * (AROUND as f32 / 4.0);
+        let turn = diamond(off.dot(limb.axes[0]), off.dot(limb.axes[1])) * PER_TURN;
         let cell = row.min(ALONG - 1) * AROUND + (turn + 0.5) as usize % AROUND;
         let (distance, area) = (f64::from(off.length()), mesh.areas[point as usize]);
         sums[cell] = (sums[cell].0 + distance * area, sums[cell].1 + area);
         all = (all.0 + distance * area, all.1 + area);
         let vertex = mesh.vertex_of_point[point as usize];
-        keys.push((Flesh { point, vertex, weight, radius: off.length() }, on.distance(limb.start), turn));
+        places.push((at, Flesh { point, vertex, weight, radius: off.length() }));
     }
     let mean = all.0 / all.1;
     if !(mean > 0.0 && mean.is_finite()) {
         return None;
     }
-    // Points that lie together come together.
-    keys.sort_by_key(|(flesh, along, turn)| ((along / mean as f32) as u32, (0.5 * turn) as u32, flesh.point));
-    limb.points.extend(keys.iter().map(|k| k.0));
+    gather(&mut places);
+    limb.points.extend(places.iter().map(|p| p.1));
     // Empty cells belong to what other bones move: nothing is known of flesh there, so there is none.
     for (radius, (sum, area)) in limb.radii.iter_mut().zip(&sums) {
         *radius = if *area > 0.0 { (sum / area) as f32 } else { (0.3 * mean) as f32 };
@@ -412,9 +421,30 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[
         *mean = row.iter().sum::<f32>() / AROUND as f32;
     }
     for row in 0..ALONG - 1 {
-        limb.most_along[row] = most(&limb.radii[row * AROUND..(row + 2) * AROUND]);
+        let (from, means) = (row * AROUND, &limb.mean_along[row..row + 2]);
+        limb.most_along[row] = most(&limb.radii[from..from + 2 * AROUND]);
+        for (c, around) in limb.most_around[row].iter_mut().enumerate() {
+            let next = (c + 1) % AROUND;
+            // Means, too: beyond an end they stand for all directions.
+            let corners = [c, next, AROUND + c, AROUND + next].map(|cell| limb.radii[from + cell]);
+            *around = most(&corners).max(most(means));
+        }
     }
     Some(limb)
+}
+
+/// Points that lie together come together, a cluster after the other: halved across where they lie farthest apart.
+fn gather(points: &mut [(Vec3, Flesh)]) {
+    if points.len() <= CLUSTER {
+        return;
+    }
+    let low = points.iter().fold(Vec3::INFINITY, |low, p| low.min(p.0));
+    let high = points.iter().fold(Vec3::NEG_INFINITY, |high, p| high.max(p.0));
+    let axis = (high - low).max_position();
+    points.sort_by(|(a, p), (b, q)| a[axis].total_cmp(&b[axis]).then(p.point.cmp(&q.point)));
+    let (before, after) = points.split_at_mut((points.len() / 2).next_multiple_of(CLUSTER));
+    gather(before);
+    gather(after);
 }
 
 impl Posed {
@@ -535,15 +565,13 @@ impl Limbs {
                     && between(own_posed.bone, posed.bone) < reach * reach
                 {
                     let rows = &balls[own.first_balls as usize..];
-                    for ((balls, apart), row) in rows.iter().zip(side.apart.chunks(CLUSTER)).zip(0..) {
-                        let mut left = other.met(meet, posed, balls) & (u32::MAX >> (CLUSTER - apart.len()));
+                    let any = side.any.iter().zip(0..).filter(|(any, _)| **any != 0);
+                    for (&any, row) in any {
+                        let mut left = other.met(meet, posed, &rows[row as usize], any);
                         while left != 0 {
-                            let lane = left.trailing_zeros();
+                            let cluster = row * CLUSTER as u32 + left.trailing_zeros();
                             left &= left - 1;
-                            if apart[lane as usize] != 0 {
-                                let cluster = (row * CLUSTER as u32 + lane, apart[lane as usize]);
-                                near.push((index as u32, cluster));
-                            }
+                            near.push((index as u32, (cluster, side.apart[cluster as usize])));
                         }
                     }
                 }
@@ -572,7 +600,7 @@ impl Limbs {
         };
         let points = &own.points[cluster as usize * CLUSTER..];
         let vertices = &self.clusters[(own.first_cluster + cluster) as usize];
-        let mut left = apart & other.reached(kernels.beside, posed, vertices, positions);
+        let mut left = other.reached(kernels.beside, posed, apart, vertices, positions);
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
@@ -608,5 +636,52 @@ impl Limbs {
                 found.moves[lane] = moved * (most / moved.length().max(most));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernel::kernels;
+    use super::*;
+    use crate::simd::Path;
+    use crate::zoo;
+
+    /// Flesh inside a limb is never passed over, point by point or in balls; most balls that are beside it are.
+    #[test]
+    fn nothing_inside_is_passed_over() {
+        let character = zoo::character("hand", None).unwrap();
+        let limbs = Limbs::new(&character, &Mesh::new(&character)).limbs;
+        let kernels = kernels(Path::Scalar);
+        let mut seed = 1u32;
+        let mut random = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 8) as f32 / (1 << 24) as f32
+        };
+        let (mut inside, mut beside, mut left) = (0, 0, 0);
+        for limb in &limbs {
+            let posed = Posed::new(limb, &DAffine3::IDENTITY, std::iter::empty()).unwrap();
+            for _ in 0..1000 {
+                let on = limb.start + (limb.end - limb.start) * (1.4 * random() - 0.2);
+                let [x, y] = [0, 1].map(|i| limb.axes[i] * (limb.most * (3.0 * random() - 1.5)));
+                let (center, radius) = (on + x + y, 0.5 * limb.most * random());
+                let mut aside = || radius * 0.57 * (2.0 * random() - 1.0);
+                let points: [Vec3; CLUSTER] =
+                    std::array::from_fn(|_| center + Vec3::new(aside(), aside(), aside()));
+                let is_in = |at: &Vec3| limb.ratio(*at, 1.0).is_some_and(|(ratio, ..)| ratio < 1.0);
+                let within: u32 = points.iter().enumerate().map(|(k, p)| u32::from(is_in(p)) << k).sum();
+                let vertices = std::array::from_fn(|k| k as u32);
+                let reached = limb.reached(kernels.beside, &posed, u32::MAX, &vertices, &points);
+                assert_eq!(within & !reached, 0, "{center} {radius}");
+                let mut balls = Balls::NONE;
+                (0..3).for_each(|i| balls.centers[i][3] = center[i]);
+                balls.radii[3] = radius;
+                let is_met = limb.met(kernels.meet, &posed, &balls, 1 << 3) != 0;
+                assert!(is_met || within == 0, "{center} {radius}");
+                inside += within.count_ones();
+                beside += u32::from(within == 0);
+                left += u32::from(!is_met);
+            }
+        }
+        assert!(inside > 1000 && left > beside / 2, "{inside} {left} of {beside}");
     }
 }

@@ -9,7 +9,7 @@
     )
 )]
 
-use super::kernel::{Areas, Settle, Step, Take, Weigh};
+use super::kernel::{Areas, Carry, Give, Settle, Step, Take, Weigh};
 use super::plain;
 use crate::simd::Path;
 
@@ -17,8 +17,10 @@ use crate::simd::Path;
 #[derive(Clone, Copy)]
 pub(super) struct Kernels {
     pub areas: Areas,
+    pub carry: Carry,
     pub step: Step,
     pub weigh: Weigh,
+    pub give: Give,
     pub take: Take,
     pub settle: Settle,
 }
@@ -36,8 +38,10 @@ pub(super) fn kernels(path: Path) -> Kernels {
         Path::Simd128 => wasm::KERNELS,
         _ => Kernels {
             areas: plain::areas,
+            carry: plain::carry,
             step: plain::step,
             weigh: plain::weigh,
+            give: plain::give,
             take: plain::take,
             settle: plain::settle,
         },
@@ -49,12 +53,13 @@ macro_rules! kernels_of {
     ($name:ident: $lanes:ty $(, #[$attribute:meta])?) => {
         mod $name {
             use $crate::skin::volume::dispatch::Kernels;
+            use $crate::skin::volume::gives::{GiveRow, Giving};
             use $crate::skin::volume::kernel::{
                 self, AreaJob, Block, Row, SettleJob, StepJob, Sums, TakeJob, WeighJob,
             };
             use $crate::skin::volume::pack::Run;
 
-            pub(super) const KERNELS: Kernels = Kernels { areas, step, weigh, take, settle };
+            pub(super) const KERNELS: Kernels = Kernels { areas, carry, step, weigh, give, take, settle };
 
             $(#[$attribute])?
             unsafe fn areas(job: &AreaJob<'_>, run: &Run, areas: &mut [Block]) -> Sums {
@@ -77,9 +82,24 @@ macro_rules! kernels_of {
                 unsafe { kernel::take::<$lanes>(job, weights, keeps) }
             }
             $(#[$attribute])?
-            unsafe fn settle(job: &SettleJob<'_>, points: &mut [Row], turns: &mut [Row]) {
+            unsafe fn settle(
+                job: &SettleJob<'_>,
+                points: &[Row],
+                settled: &mut [Row],
+                normals: &mut [Row],
+            ) {
                 // SAFETY: the caller's promise, passed on.
-                unsafe { kernel::settle::<$lanes>(job, points, turns) }
+                unsafe { kernel::settle::<$lanes>(job, points, settled, normals) }
+            }
+            $(#[$attribute])?
+            unsafe fn carry(turns: &[[f32; 3]; 3], rest: &[Block], areas: &mut [Block]) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { kernel::carry::<$lanes>(turns, rest, areas) }
+            }
+            $(#[$attribute])?
+            unsafe fn give(giving: &Giving, row: &GiveRow, weights: &mut [f32]) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { kernel::give::<$lanes>(giving, row, weights) }
             }
         }
     };

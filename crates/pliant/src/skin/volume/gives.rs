@@ -1,8 +1,8 @@
 //! Flesh beside a contact that gives way to what the contact has displaced.
 
+use super::kernel::Give;
 use super::pack::{BATCH, CHUNK, Pack};
 use super::regions::NONE;
-use crate::skin::mesh::smooth;
 
 /// A vertex beside a contact.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,50 +26,74 @@ pub struct Giving {
     pub over: f32,
 }
 
+/// Givers of one contact in one batch.
+pub(super) struct GiveRow {
+    /// In its chunk.
+    batch: u32,
+    /// How far from the contact the nearest is.
+    nearest: f32,
+    /// None where there is no giver.
+    pub shares: [f32; BATCH],
+    pub froms: [f32; BATCH],
+}
+
 /// Givers chunk by chunk, so that chunks can be worked out side by side.
 pub(super) struct Gives {
     contacts: usize,
-    /// The first giver of each contact in each chunk; one more at the end.
+    /// The first row of each contact in each chunk; one more at the end.
     starts: Vec<u32>,
     /// Nearest to the contact first.
-    givers: Vec<Giver>,
+    rows: Vec<GiveRow>,
 }
 
 impl Gives {
-    /// `per_place` is what shares are multiplied by. Vertices become places.
+    /// `per_place` is what shares are multiplied by.
     pub(super) fn new(gives: &[Vec<Giver>], pack: &Pack, place_of_vertex: &[u32], per_place: &[f32]) -> Self {
-        let mut keyed: Vec<(usize, Giver)> = Vec::new();
+        let mut keyed: Vec<(usize, GiveRow)> = Vec::new();
         for (contact, givers) in gives.iter().enumerate() {
-            for giver in givers {
-                let place = place_of_vertex[giver.vertex as usize];
-                let share = if place == NONE { 0.0 } else { giver.share * per_place[place as usize] };
-                if share > 0.0 {
-                    let key = place as usize / (CHUNK * BATCH) * gives.len() + contact;
-                    keyed.push((key, Giver { vertex: place, share, from: giver.from }));
+            let place = |giver: &Giver| place_of_vertex[giver.vertex as usize];
+            let mut known: Vec<&Giver> = givers.iter().filter(|giver| place(giver) != NONE).collect();
+            known.retain(|giver| giver.share * per_place[place(giver) as usize] > 0.0);
+            known.sort_by_key(|giver| place(giver));
+            for givers in known.chunk_by(|a, b| place(a) as usize / BATCH == place(b) as usize / BATCH) {
+                let batch = place(givers[0]) as usize / BATCH;
+                let zeros = [0.0; BATCH];
+                let mut row = GiveRow {
+                    batch: (batch % CHUNK) as u32,
+                    nearest: givers.iter().map(|g| g.from).fold(f32::INFINITY, f32::min),
+                    shares: zeros,
+                    froms: zeros,
+                };
+                for giver in givers {
+                    let (place, lane) = (place(giver) as usize, place(giver) as usize % BATCH);
+                    (row.shares[lane], row.froms[lane]) = (giver.share * per_place[place], giver.from);
                 }
+                keyed.push((batch / CHUNK * gives.len() + contact, row));
             }
         }
-        keyed
-            .sort_by(|(a, g), (b, h)| a.cmp(b).then(g.from.total_cmp(&h.from)).then(g.vertex.cmp(&h.vertex)));
+        let from = |row: &GiveRow| (row.nearest, row.batch);
+        keyed.sort_by(|(a, r), (b, s)| {
+            let ((near, batch), (other, other_batch)) = (from(r), from(s));
+            a.cmp(b).then(near.total_cmp(&other)).then(batch.cmp(&other_batch))
+        });
         let keys = gives.len() * (pack.run_starts.len() - 1);
         let start = |key: usize| keyed.partition_point(|k| k.0 < key) as u32;
         Self {
             contacts: gives.len(),
             starts: (0..=keys).map(start).collect(),
-            givers: keyed.iter().map(|k| k.1).collect(),
+            rows: keyed.into_iter().map(|k| k.1).collect(),
         }
     }
 
     /// Adds what contacts ask of a chunk to its weights.
-    pub(super) fn add(&self, givings: &[Giving], chunk: usize, weights: &mut [f32]) {
+    pub(super) fn add(&self, give: Give, givings: &[Giving], chunk: usize, weights: &mut [f32]) {
         let starts = &self.starts[chunk * self.contacts..=(chunk + 1) * self.contacts];
         for (giving, range) in givings.iter().zip(starts.windows(2)).filter(|(g, _)| g.amount > 0.0) {
-            for giver in &self.givers[range[0] as usize..range[1] as usize] {
-                if giver.from >= giving.reach {
-                    break;
-                }
-                let level = smooth((giving.reach - giver.from) / giving.over);
-                weights[giver.vertex as usize % (CHUNK * BATCH)] += giving.amount * giver.share * level;
+            let rows = &self.rows[range[0] as usize..range[1] as usize];
+            for row in rows.iter().take_while(|row| row.nearest < giving.reach) {
+                let weights = &mut weights[row.batch as usize * BATCH..][..BATCH];
+                // SAFETY: the path was found available.
+                unsafe { give(giving, row, weights) }
             }
         }
     }

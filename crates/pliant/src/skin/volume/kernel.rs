@@ -4,6 +4,7 @@
     allow(dead_code, reason = "machines without wide registers use none of it")
 )]
 
+use super::gives::{GiveRow, Giving};
 use super::pack::{BATCH, Pack, Run};
 use crate::rig::SkinMatrix;
 use crate::simd::vectors::{add, cross, dot, scale, sub};
@@ -20,11 +21,32 @@ pub(super) type Block = [[f32; BATCH]; 3];
 pub(super) struct Sums(pub [f64; 3]);
 
 impl Sums {
-    /// Each lane has its own sum, whatever the width: they are added in order.
-    pub(super) fn of(lanes: &[[f32; BATCH]; 3]) -> Self {
-        Self(lanes.map(|lanes| lanes.iter().map(|&x| f64::from(x)).sum()))
+    /// Of one kind alone. Each lane has its own sum, whatever the width: they are added half to half.
+    #[inline(always)]
+    pub(super) fn of(kind: usize, lanes: &[f32; BATCH]) -> Self {
+        let mut sums = Self::default();
+        sums.0[kind] = sum(lanes);
+        sums
+    }
+
+    #[inline(always)]
+    pub(super) fn all(lanes: &[[f32; BATCH]; 3]) -> Self {
+        Self([sum(&lanes[0]), sum(&lanes[1]), sum(&lanes[2])])
     }
 }
+
+#[inline(always)]
+fn sum(lanes: &[f32; BATCH]) -> f64 {
+    let mut sums = [0.0; BATCH / 2];
+    for (k, sum) in sums.iter_mut().enumerate() {
+        *sum = f64::from(lanes[k]) + f64::from(lanes[k + BATCH / 2]);
+    }
+    let [a, b, c, d, e, f, g, h] = sums;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
+
+/// A normal whose squared length is below this stays as it is.
+pub(super) const FLAT: f32 = 1e-12;
 
 /// A row of several slots.
 pub(super) const MIXED: u32 = u32::MAX;
@@ -94,7 +116,9 @@ pub(super) struct WeighJob<'a> {
 pub(super) type Areas = unsafe fn(&AreaJob<'_>, &Run, &mut [Block]) -> Sums;
 pub(super) type Step = unsafe fn(&StepJob<'_>, &Run, &mut [Row], &mut [Block]) -> Sums;
 pub(super) type Take = unsafe fn(&TakeJob<'_>, &mut [f32], &mut [f32]) -> Sums;
-pub(super) type Settle = unsafe fn(&SettleJob<'_>, &mut [Row], &mut [Row]);
+pub(super) type Settle = unsafe fn(&SettleJob<'_>, &[Row], &mut [Row], &mut [Row]);
+pub(super) type Carry = unsafe fn(&[[f32; 3]; 3], &[Block], &mut [Block]);
+pub(super) type Give = unsafe fn(&Giving, &GiveRow, &mut [f32]);
 pub(super) type Weigh = unsafe fn(&WeighJob<'_>, usize, &mut [f32]);
 
 /// Twice the vector area around each point, `A = sum (x_i - x) x (x_j - x)`, so that the volume's gradient is `A / 6`.
@@ -124,17 +148,21 @@ pub(super) unsafe fn areas<V: Lanes>(job: &AreaJob<'_>, run: &Run, areas: &mut [
                 if !rows.is_empty() {
                     // No closures in here: they would not have the instructions, and nothing would be inlined into them.
                     let ring = job.pack.rings.as_ptr().add(first);
-                    let mut before = sub(neighbour(points, ring.add(rows.start * BATCH)), x);
+                    let begin = sub(neighbour(points, ring.add(rows.start * BATCH)), x);
+                    let mut before = begin;
                     for r in rows.start + 1..rows.end {
                         let next = sub(neighbour(points, ring.add(r * BATCH)), x);
                         area = add(area, cross(before, next));
                         before = next;
                     }
+                    if job.pack.closed[batch] {
+                        area = add(area, cross(before, begin));
+                    }
                 }
                 sums[0] = sums[0].add(dot(sub(x, origin), area));
                 if let Some(Stepped { weights, moves }) = job.stepped {
-                    let give = give(area, job.away, place);
-                    sums[1] = sums[1].add(V::load(weights.as_ptr().add(place)).mul(give));
+                    let gain = gain(area, job.away, place);
+                    sums[1] = sums[1].add(V::load(weights.as_ptr().add(place)).mul(gain));
                     sums[2] = sums[2].add(dot(area, load(&moves[batch], first)));
                 }
                 store(area, &mut areas[k], first);
@@ -144,7 +172,7 @@ pub(super) unsafe fn areas<V: Lanes>(job: &AreaJob<'_>, run: &Run, areas: &mut [
             sums[2].store(lanes[2].as_mut_ptr().add(first));
         }
     }
-    Sums::of(&lanes)
+    if job.stepped.is_some() { Sums::all(&lanes) } else { Sums::of(0, &lanes[0]) }
 }
 
 #[inline(always)]
@@ -171,7 +199,7 @@ unsafe fn store<V: Lanes>([x, y, z]: [V; 3], block: &mut Block, first: usize) {
 
 /// The square of what of an area lies along the way that its point may go.
 #[inline(always)]
-unsafe fn give<V: Lanes>(area: [V; 3], away: Option<&[Row]>, place: usize) -> V {
+unsafe fn gain<V: Lanes>(area: [V; 3], away: Option<&[Row]>, place: usize) -> V {
     // SAFETY: the caller's promise, passed on.
     unsafe {
         match away {
@@ -192,7 +220,7 @@ unsafe fn give<V: Lanes>(area: [V; 3], away: Option<&[Row]>, place: usize) -> V 
 #[inline(always)]
 pub(super) unsafe fn take<V: Lanes>(job: &TakeJob<'_>, weights: &mut [f32], keeps: &mut [f32]) -> Sums {
     debug_assert!(weights.len() == keeps.len() && job.areas.len() * BATCH == weights.len());
-    let mut lanes = [[0f32; BATCH]; 3];
+    let mut lanes = [0f32; BATCH];
     // SAFETY: the caller's promise.
     unsafe {
         for first in (0..BATCH).step_by(V::WIDTH) {
@@ -204,12 +232,12 @@ pub(super) unsafe fn take<V: Lanes>(job: &TakeJob<'_>, weights: &mut [f32], keep
                 let taken = V::load(weight).mul(V::load(keep));
                 taken.store(weight);
                 V::splat(1.0).store(keep);
-                sum = sum.add(taken.mul(give(load(areas, first), job.away, place)));
+                sum = sum.add(taken.mul(gain(load(areas, first), job.away, place)));
             }
-            sum.store(lanes[1].as_mut_ptr().add(first));
+            sum.store(lanes.as_mut_ptr().add(first));
         }
     }
-    Sums::of(&lanes)
+    Sums::of(1, &lanes)
 }
 
 /// Points by their offsets.
@@ -243,27 +271,30 @@ unsafe fn same_number<V: Lanes>(row: *const f32, [x, y, z]: [V; 3]) -> V {
     }
 }
 
-/// Points go the rest of their way; how normals turn: the unit vectors of areas there, less those of the
-/// skinned skin. Nothing where either has no length. Areas change evenly along the way, up to the square of how moves differ
+/// Where points get to at the end of their way, and normals, which turn as the unit vectors of areas do since the skinned
+/// skin. They do not where either has no length. Areas change evenly along the way, up to the square of how moves differ
 /// from point to point times how far the guess was off.
 ///
 /// # Safety
 /// As [`areas`]; all have a row for each place of the run.
 #[inline(always)]
-pub(super) unsafe fn settle<V: Lanes>(job: &SettleJob<'_>, points: &mut [Row], turns: &mut [Row]) {
+pub(super) unsafe fn settle<V: Lanes>(
+    job: &SettleJob<'_>,
+    points: &[Row],
+    settled: &mut [Row],
+    normals: &mut [Row],
+) {
     let count = points.len();
-    debug_assert!(turns.len() == count && job.skinned.len() * BATCH == count);
+    debug_assert!(settled.len() == count && normals.len() == count && job.skinned.len() * BATCH == count);
     debug_assert!(job.areas.iter().chain([&job.moves]).all(|a| a.len() * BATCH == count));
     // SAFETY: the caller's promise.
     unsafe {
         let (zero, one, more) = (V::splat(0.0), V::splat(1.0), V::splat(job.more));
         for place in (0..count).step_by(V::WIDTH) {
             let (batch, first) = (place / BATCH, place % BATCH);
-            let to = points.as_flattened_mut().as_mut_ptr().add(4 * place);
-            let turn = turns.as_flattened_mut().as_mut_ptr().add(4 * place);
-            let [x, y, z, _] = load_rows::<V>(to);
+            let [x, y, z, _] = load_rows::<V>(points.as_flattened().as_ptr().add(4 * place));
             let [x, y, z] = add([x, y, z], scale(load(&job.moves[batch], first), more));
-            store_rows([x, y, z, zero], to, 4);
+            store_rows([x, y, z, zero], settled.as_flattened_mut().as_mut_ptr().add(4 * place), 4);
             let was: [V; 3] = load(&job.skinned[batch], first);
             let end = load(&job.areas[1][batch], first);
             let now = add(end, scale(sub(end, load(&job.areas[0][batch], first)), more));
@@ -271,9 +302,62 @@ pub(super) unsafe fn settle<V: Lanes>(job: &SettleJob<'_>, points: &mut [Row], t
             let [x, y, z] = sub(scale(now, one_now), scale(was, one_was));
             // Of no length, not a number: neither is larger than anything.
             let (some_x, some_y, some_z) = (x.mul(x).ge(zero), y.mul(y).ge(zero), z.mul(z).ge(zero));
-            let rows =
-                [V::select(some_x, x, zero), V::select(some_y, y, zero), V::select(some_z, z, zero), zero];
-            store_rows(rows, turn, 4);
+            let turn = [V::select(some_x, x, zero), V::select(some_y, y, zero), V::select(some_z, z, zero)];
+            let normal = normals.as_flattened_mut().as_mut_ptr().add(4 * place);
+            let [x, y, z, _] = load_rows::<V>(normal);
+            let turned = add([x, y, z], turn);
+            let square = dot(turned, turned);
+            let [u, v, w] = scale(turned, one.div(square.sqrt()));
+            let some = square.ge(V::splat(FLAT));
+            store_rows(
+                [V::select(some, u, x), V::select(some, v, y), V::select(some, w, z), zero],
+                normal,
+                4,
+            );
+        }
+    }
+}
+
+/// Areas that turn with a bone, by the columns of its cofactors.
+///
+/// # Safety
+/// As [`areas`]; there are as many areas as were given.
+#[inline(always)]
+pub(super) unsafe fn carry<V: Lanes>([a, b, c]: &[[f32; 3]; 3], rest: &[Block], areas: &mut [Block]) {
+    for (rest, areas) in rest.iter().zip(areas) {
+        for first in (0..BATCH).step_by(V::WIDTH) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let [x, y, z] = load::<V>(rest, first);
+                for i in 0..3 {
+                    let sum = V::splat(a[i]).mul(x).add(V::splat(b[i]).mul(y)).add(V::splat(c[i]).mul(z));
+                    sum.store(areas[i].as_mut_ptr().add(first));
+                }
+            }
+        }
+    }
+}
+
+/// What a contact asks of a batch beside it.
+///
+/// # Safety
+/// As [`areas`]; `weights` are the batch's sixteen.
+#[inline(always)]
+pub(super) unsafe fn give<V: Lanes>(giving: &Giving, row: &GiveRow, weights: &mut [f32]) {
+    debug_assert_eq!(weights.len(), BATCH);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (zero, one) = (V::splat(0.0), V::splat(1.0));
+        let (two, three) = (V::splat(2.0), V::splat(3.0));
+        for first in (0..BATCH).step_by(V::WIDTH) {
+            let from = V::load(row.froms.as_ptr().add(first));
+            let x = V::splat(giving.reach).sub(from).div(V::splat(giving.over));
+            let x = V::select(x.ge(zero), x, zero);
+            let x = V::select(one.ge(x), x, one);
+            let level = x.mul(x).mul(three.sub(two.mul(x)));
+            let asked = V::splat(giving.amount).mul(V::load(row.shares.as_ptr().add(first))).mul(level);
+            let weight = weights.as_mut_ptr().add(first);
+            V::load(weight).add(asked).store(weight);
         }
     }
 }
@@ -290,7 +374,7 @@ pub(super) unsafe fn step<V: Lanes>(
     moves: &mut [Block],
 ) -> Sums {
     debug_assert!(points.len() == run.batches.len() * BATCH && moves.len() == run.batches.len());
-    let mut lanes = [[0f32; BATCH]; 3];
+    let mut lanes = [0f32; BATCH];
     // SAFETY: the caller's promise.
     unsafe {
         let [factor, cap_factor] = [V::splat(job.scales[run.region as usize]), V::splat(job.cap)];
@@ -323,10 +407,10 @@ pub(super) unsafe fn step<V: Lanes>(
                 store(moved, &mut moves[k], first);
                 sum = sum.add(dot(area, moved));
             }
-            sum.store(lanes[0].as_mut_ptr().add(first));
+            sum.store(lanes.as_mut_ptr().add(first));
         }
     }
-    Sums::of(&lanes)
+    Sums::of(0, &lanes)
 }
 
 /// How much each point of a batch takes: the map times `min(1, s/s0)`, `s = sum_j w_j |S_j v - v'|`.

@@ -37,7 +37,7 @@ use gives::Gives;
 pub use gives::{Giver, Giving};
 use glam::Vec3;
 use kernel::{Block, MIXED, Row, Sums, WeighJob};
-use pack::{BATCH, Pack, Run};
+use pack::{BATCH, CHUNK, Pack, Run};
 use regions::{NONE, Regions};
 use target::Targets;
 
@@ -139,10 +139,21 @@ pub struct Volume {
     /// Where each place's flesh hangs on a bone, for corrections away from it.
     hooks: Option<Vec<(u16, Vec3)>>,
     vertex_of_place: Vec<u32>,
+    shown: Shown,
     /// The place of each vertex that is in a region, else [`NONE`].
     place_of_vertex: Vec<u32>,
     still: f32,
     warnings: Vec<String>,
+}
+
+/// Which vertices show where a place gets to.
+struct Shown {
+    /// One that is the place's alone, else [`NONE`].
+    of_place: Vec<u32>,
+    /// All others, with the places that they show, chunk by chunk: those of points in several regions, and where files split
+    /// vertices. The first of each chunk, and one more at the end.
+    others: Vec<(u32, u32)>,
+    starts: Vec<u32>,
 }
 
 #[derive(Default)]
@@ -164,8 +175,6 @@ pub struct VolumeState {
     /// Areas of the skinned skin, in runs that were moved before the correction.
     skinned: Vec<Block>,
     moves: Vec<Block>,
-    /// How normals turn.
-    turns: Vec<Row>,
     weights: Vec<f32>,
     /// The share that is not held: one but while contacts are brought in.
     keeps: Vec<f32>,
@@ -175,11 +184,10 @@ pub struct VolumeState {
     taken: Vec<Sums>,
     steps: Vec<Sums>,
     /// Per run, whether it was moved before the correction, whether the correction moves it, and whether it moves anything
-    /// around it; per batch, whether anything has changed it.
+    /// around it.
     dirty: Vec<bool>,
     going: Vec<bool>,
     looking: Vec<bool>,
-    changed: Vec<bool>,
     regions: Vec<Region>,
     origins: Vec<Row>,
     scales: Vec<f32>,
@@ -262,6 +270,7 @@ impl Volume {
                 let hook = |&p: &u32| (near[p as usize].slot, near[p as usize].point.as_vec3());
                 pack.point_of_place.iter().map(hook).collect()
             }),
+            shown: Shown::new(&mesh, &pack),
             vertex_of_place: pack.point_of_place.iter().map(|&p| mesh.vertex_of_point[p as usize]).collect(),
             place_of_vertex,
             still: (STILL * diagonal) as f32,
@@ -302,7 +311,6 @@ impl Volume {
             areas: zeros.clone(),
             skinned: zeros.clone(),
             moves: zeros,
-            turns: vec![[0.0; 4]; places],
             weights: vec![0.0; places],
             keeps: vec![1.0; places],
             away: self.hooks.as_ref().map(|_| vec![[0.0; 4]; places]),
@@ -312,7 +320,6 @@ impl Volume {
             dirty: vec![false; runs],
             going: vec![false; runs],
             looking: vec![false; runs],
-            changed: vec![false; self.pack.batch_count()],
             regions: vec![Region::default(); regions],
             origins: Vec::with_capacity(regions),
             scales: vec![0.0; regions],
@@ -383,7 +390,7 @@ impl Volume {
         state.keeps = keeps;
         self.aim(matrices, state);
         let left = self.solve(matrices, contacts.givings, state);
-        self.write(state, positions, normals);
+        self.settle(state, positions, normals);
         left
     }
 
@@ -457,24 +464,27 @@ impl Volume {
             });
         }
     }
+}
 
-    /// The corrected places; normals turn as those of the welded skin do.
-    fn write(&self, state: &VolumeState, positions: &mut [Vec3], normals: &mut [Vec3]) {
-        parallel::for_each_chunk_pair_mut(positions, normals, SHOWN, |chunk, positions, normals| {
-            let places = &self.place_of_vertex[chunk * SHOWN..];
-            for ((position, normal), &place) in positions.iter_mut().zip(normals).zip(places) {
-                let place = place as usize;
-                if !state.changed.get(place / BATCH).is_some_and(|&changed| changed) {
-                    continue;
-                }
-                *position = at(&state.points[place]);
-                let turned = *normal + at(&state.turns[place]);
-                let square = turned.length_squared();
-                if square > 1e-12 {
-                    *normal = turned * (1.0 / square.sqrt());
-                }
+impl Shown {
+    fn new(mesh: &Mesh, pack: &Pack) -> Self {
+        let mut of_place = vec![NONE; pack.len()];
+        let mut others = Vec::new();
+        for (vertex, &point) in (0..).zip(&mesh.point_of_vertex) {
+            match pack.places_of_point.of(point as usize) {
+                [] => {}
+                &[place] if of_place[place as usize] == NONE => of_place[place as usize] = vertex,
+                places => others.push((places[0], vertex)),
             }
-        });
+        }
+        others.sort_unstable();
+        let ends = (0..pack.run_starts.len()).map(|chunk| chunk * CHUNK * BATCH);
+        let starts = ends.map(|end| others.partition_point(|o| (o.0 as usize) < end) as u32).collect();
+        Self { of_place, others, starts }
+    }
+
+    fn others_of(&self, chunk: usize) -> &[(u32, u32)] {
+        &self.others[self.starts[chunk] as usize..self.starts[chunk + 1] as usize]
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) const BATCH: usize = 16;
 /// Batches a parallel task: a few microseconds of work.
 pub(super) const CHUNK: usize = 24;
 /// Batches that are passed over together where a frame changes nothing there.
-const RUN: usize = 4;
+pub(super) const RUN: usize = 4;
 /// Points within which those with rings of one length are brought together.
 const WINDOW: usize = 128;
 
@@ -61,6 +61,8 @@ pub(super) struct Pack {
     /// The points around each point, one after the other, as offsets in numbers of four: consecutive ones make triangles
     /// with it. The point itself stands for a gap.
     pub rings: Vec<u32>,
+    /// Whether all rings of a batch are closed: then their last points make triangles with their first.
+    pub closed: Vec<bool>,
     pub runs: Vec<Run>,
     /// The first run of each chunk; one more at the end.
     pub run_starts: Vec<u32>,
@@ -78,9 +80,6 @@ pub(super) struct Pack {
     pub runs_of_run: Lists,
     /// Areas at rest of what bones carry, batch by batch.
     pub rest_areas: Vec<Block>,
-    /// First places of points that have several, chunk by chunk; the first of each chunk, and one more at the end.
-    pub borders: Vec<u32>,
-    pub border_starts: Vec<u32>,
     /// Points that an apex is the mean of.
     pub is_around_apex: Vec<bool>,
     /// A place of each region: where its volume is measured from.
@@ -119,13 +118,19 @@ impl Pack {
             let own = bone(point);
             match own {
                 _ if soft[point as usize] => Kind::Soft,
-                Some(slot) if ring.iter().all(|&p| p < points && bone(p) == own) => Kind::Carried(slot),
+                Some(slot)
+                    if !regions.held[point as usize]
+                        && ring.iter().all(|&p| p < points && bone(p) == own) =>
+                {
+                    Kind::Carried(slot)
+                }
                 _ => Kind::Beside,
             }
         };
         let mut pack = Self {
             starts: Vec::new(),
             rings: Vec::new(),
+            closed: Vec::new(),
             runs: Vec::new(),
             run_starts: Vec::new(),
             run_of_batch: Vec::new(),
@@ -136,8 +141,6 @@ impl Pack {
             runs_of_point: Lists::group::<1>(0, &[]),
             runs_of_run: Lists::group::<1>(0, &[]),
             rest_areas: Vec::new(),
-            borders: Vec::new(),
-            border_starts: Vec::new(),
             is_around_apex: vec![false; mesh.len()],
             origins: Vec::new(),
             fans: Vec::new(),
@@ -210,13 +213,17 @@ impl Pack {
         let apexes = self.point_of_place.len() as u32;
         for (batch, own) in rings.chunks(BATCH).enumerate() {
             self.starts.push((self.rings.len() / BATCH) as u32);
-            let longest = own.iter().map(Vec::len).max().unwrap_or(0);
+            let closed = own.iter().all(|ring| ring.first() == ring.last());
+            self.closed.push(closed);
+            let once = |ring: &Vec<u32>| ring.len().saturating_sub(usize::from(closed));
+            let longest = own.iter().map(once).max().unwrap_or(0);
             for row in 0..longest {
                 for (lane, ring) in own.iter().enumerate() {
-                    let place = match ring.get(row) {
-                        Some(&p) if p >= points => apexes + (p - points),
-                        Some(&p) => self.place_of_point[p as usize],
-                        // Its own place, so that nothing is added.
+                    // The last again where a ring is shorter than others, so that nothing is added.
+                    let last = once(ring).checked_sub(1);
+                    let place = match last.map(|last| ring[row.min(last)]) {
+                        Some(p) if p >= points => apexes + (p - points),
+                        Some(p) => self.place_of_point[p as usize],
                         None => (batch * BATCH + lane) as u32,
                     };
                     self.rings.push(4 * place);
@@ -264,12 +271,6 @@ impl Pack {
         let places: Vec<u32> = (0..self.len() as u32).filter(|&p| !self.filler[p as usize]).collect();
         let of: Vec<[u32; 1]> = places.iter().map(|&p| [self.point_of_place[p as usize]]).collect();
         self.places_of_point = Lists::group(points, &of).with(|k| places[k as usize]);
-        let several = (0..points).map(|p| self.places_of_point.of(p)).filter(|places| places.len() > 1);
-        self.borders = several.map(|places| places[0]).collect();
-        self.borders.sort_unstable();
-        let ends = (0..self.run_starts.len()).map(|chunk| chunk * CHUNK * BATCH);
-        let first = |end: usize| self.borders.partition_point(|&p| (p as usize) < end) as u32;
-        self.border_starts = ends.map(first).collect();
     }
 
     fn find_runs(&mut self, rings: &[Vec<u32>], points: usize) {
@@ -305,10 +306,6 @@ impl Pack {
 
     pub(super) fn batch_count(&self) -> usize {
         self.starts.len() - 1
-    }
-
-    pub(super) fn borders_of(&self, chunk: usize) -> &[u32] {
-        &self.borders[self.border_starts[chunk] as usize..self.border_starts[chunk + 1] as usize]
     }
 
     pub(super) fn runs_of(&self, chunk: usize) -> &[Run] {

@@ -1,6 +1,7 @@
 //! The reference: plain Rust, one point after the other. What every other path must equal to the last bit.
 
-use super::kernel::{AreaJob, Block, Row, SettleJob, StepJob, Stepped, Sums, TakeJob, WeighJob};
+use super::gives::{GiveRow, Giving};
+use super::kernel::{AreaJob, Block, FLAT, Row, SettleJob, StepJob, Stepped, Sums, TakeJob, WeighJob};
 use super::pack::{BATCH, Run};
 use crate::simd::vectors::plain::dot;
 use glam::Vec3;
@@ -26,7 +27,7 @@ fn cross(a: Vec3, b: Vec3) -> Vec3 {
     Vec3::new(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
 }
 
-fn give(area: Vec3, away: Option<&[Row]>, place: usize) -> f32 {
+fn gain(area: Vec3, away: Option<&[Row]>, place: usize) -> f32 {
     match away {
         Some(away) => {
             let along = dot(area, at(&away[place]));
@@ -42,9 +43,9 @@ pub(super) fn take(job: &TakeJob<'_>, weights: &mut [f32], keeps: &mut [f32]) ->
     for place in 0..weights.len() {
         weights[place] *= std::mem::replace(&mut keeps[place], 1.0);
         lanes[1][place % BATCH] +=
-            weights[place] * give(of(&job.areas[place / BATCH], place % BATCH), job.away, place);
+            weights[place] * gain(of(&job.areas[place / BATCH], place % BATCH), job.away, place);
     }
-    Sums::of(&lanes)
+    Sums::all(&lanes)
 }
 
 /// See [`super::kernel::areas`].
@@ -59,22 +60,26 @@ pub(super) fn areas(job: &AreaJob<'_>, run: &Run, areas: &mut [Block]) -> Sums {
             let neighbour = |r: usize| at(&job.points[job.pack.rings[r * BATCH + lane] as usize / 4]);
             let mut area = Vec3::ZERO;
             if !rows.is_empty() {
-                let mut before = neighbour(rows.start) - x;
+                let begin = neighbour(rows.start) - x;
+                let mut before = begin;
                 for r in rows.start + 1..rows.end {
                     let next = neighbour(r) - x;
                     area += cross(before, next);
                     before = next;
                 }
+                if job.pack.closed[batch] {
+                    area += cross(before, begin);
+                }
             }
             lanes[0][lane] += dot(x - origin, area);
             if let Some(Stepped { weights, moves }) = job.stepped {
-                lanes[1][lane] += weights[place] * give(area, job.away, place);
+                lanes[1][lane] += weights[place] * gain(area, job.away, place);
                 lanes[2][lane] += dot(area, of(&moves[batch], lane));
             }
             put(&mut areas[k], lane, area);
         }
     }
-    Sums::of(&lanes)
+    Sums::all(&lanes)
 }
 
 /// See [`super::kernel::step`].
@@ -103,7 +108,7 @@ pub(super) fn step(job: &StepJob<'_>, run: &Run, points: &mut [Row], moves: &mut
             lanes[0][lane] += dot(area, moved);
         }
     }
-    Sums::of(&lanes)
+    Sums::all(&lanes)
 }
 
 /// See [`super::kernel::weigh`].
@@ -127,18 +132,41 @@ pub(super) fn weigh(job: &WeighJob<'_>, batch: usize, weights: &mut [f32]) {
 }
 
 /// See [`super::kernel::settle`].
-pub(super) fn settle(job: &SettleJob<'_>, points: &mut [Row], turns: &mut [Row]) {
-    for (k, (point, turned)) in points.iter_mut().zip(turns).enumerate() {
+pub(super) fn settle(job: &SettleJob<'_>, points: &[Row], settled: &mut [Row], normals: &mut [Row]) {
+    for (k, (settled, normal)) in settled.iter_mut().zip(normals).enumerate() {
         let (batch, lane) = (k / BATCH, k % BATCH);
-        *point = row(at(point) + of(&job.moves[batch], lane) * job.more);
+        *settled = row(at(&points[k]) + of(&job.moves[batch], lane) * job.more);
         let [begin, end] = job.areas.map(|areas| of(&areas[batch], lane));
-        *turned = row(turn(of(&job.skinned[batch], lane), end + (end - begin) * job.more));
+        *normal = row(turn(at(normal), of(&job.skinned[batch], lane), end + (end - begin) * job.more));
     }
 }
 
-/// How the normal of an area turns.
-pub(super) fn turn(was: Vec3, now: Vec3) -> Vec3 {
+/// See [`super::kernel::carry`].
+pub(super) fn carry([a, b, c]: &[[f32; 3]; 3], rest: &[Block], areas: &mut [Block]) {
+    for (areas, [x, y, z]) in areas.iter_mut().zip(rest) {
+        for i in 0..3 {
+            for lane in 0..BATCH {
+                areas[i][lane] = a[i] * x[lane] + b[i] * y[lane] + c[i] * z[lane];
+            }
+        }
+    }
+}
+
+/// See [`super::kernel::give`].
+pub(super) fn give(giving: &Giving, row: &GiveRow, weights: &mut [f32]) {
+    for (lane, weight) in weights.iter_mut().enumerate() {
+        let x = (giving.reach - row.froms[lane]) / giving.over;
+        let x = if x >= 0.0 { x } else { 0.0 };
+        let x = if 1.0 >= x { x } else { 1.0 };
+        *weight += giving.amount * row.shares[lane] * (x * x * (3.0 - 2.0 * x));
+    }
+}
+
+/// A normal that turns as that of an area does.
+pub(super) fn turn(normal: Vec3, was: Vec3, now: Vec3) -> Vec3 {
     let turned = now * (1.0 / dot(now, now).sqrt()) - was * (1.0 / dot(was, was).sqrt());
     let some = |x: f32| if x * x >= 0.0 { x } else { 0.0 };
-    Vec3::new(some(turned.x), some(turned.y), some(turned.z))
+    let turned = normal + Vec3::new(some(turned.x), some(turned.y), some(turned.z));
+    let square = dot(turned, turned);
+    if square >= FLAT { turned * (1.0 / square.sqrt()) } else { normal }
 }

@@ -2,12 +2,13 @@
 
 use super::gives::Giving;
 use super::kernel::{AreaJob, Block, Row, SettleJob, StepJob, Stepped, Sums, TakeJob};
-use super::pack::{BATCH, CHUNK, Carried, Pack, Run};
-use super::{Region, Volume, VolumeState, at, plain};
-use crate::parallel;
+use super::pack::{BATCH, CHUNK, Carried, Pack, RUN, Run};
+use super::regions::NONE;
+use super::{Region, Volume, VolumeState, at, plain, row};
+use crate::parallel::{self, Scattered};
 use crate::rig::SkinMatrix;
 use crate::skin::overlap::affine;
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Vec3};
 use std::ops::Range;
 
 /// A region is done when what is missing is less than this of its own volume, or a twentieth of it of the whole.
@@ -81,10 +82,10 @@ impl Volume {
             for (k, run, own) in Parts::runs(chunk, &self.pack) {
                 let begun = &mut begun[Parts::batches(chunk, run)];
                 looks[k] = match &run.carried {
+                    // Areas follow where anybody asks for them.
                     Some(carried) => {
                         let origin = at(&origins[run.region as usize]).as_dvec3();
-                        let rest = &self.pack.rest_areas[run.batches.clone()];
-                        carry(carried, &matrices[carried.slot as usize], origin, rest, begun)
+                        Turn::new(&matrices[carried.slot as usize]).sums(carried, origin)
                     }
                     // SAFETY: the path was found available; all arrays are of this pack.
                     None => unsafe { (self.kernels.areas)(&areas, run, begun) },
@@ -106,14 +107,13 @@ impl Volume {
             if !choose(state, whole) {
                 break;
             }
-            self.step(state, cap, step == 0);
+            self.step(matrices, state, cap, step == 0);
             self.find_lengths(state);
             if step == 0 && !self.are_left(state, whole) {
                 break;
             }
-            self.go_on(state);
+            self.go_on(matrices, state);
         }
-        self.settle(state);
         off(state, whole)
     }
 
@@ -160,13 +160,24 @@ impl Volume {
             let first = self.pack.run_starts[chunk] as usize;
             for (k, run, own) in Parts::runs(chunk, &self.pack).filter(|(k, ..)| dirty[first + k]) {
                 let batches = Parts::batches(chunk, run);
+                self.carry(matrices, run, &mut begun[batches.clone()]);
                 skinned[batches.clone()].copy_from_slice(&begun[batches.clone()]);
                 // SAFETY: the path was found available; all arrays are of this pack.
                 looks[k] = unsafe { (self.kernels.areas)(&areas, run, &mut begun[batches]) };
                 self.weigh(&weigh, run, &mut weights[own]);
             }
-            self.gives.add(givings, chunk, weights);
+            self.gives.add(self.kernels.give, givings, chunk, weights);
             for (k, run, own) in Parts::runs(chunk, &self.pack) {
+                if run.carried.is_some() {
+                    if weights[own.clone()].iter().all(|&weight| weight == 0.0) {
+                        keeps[own].fill(1.0);
+                        taken[k] = Sums::default();
+                        continue;
+                    }
+                    if !dirty[first + k] {
+                        self.carry(matrices, run, &mut begun[Parts::batches(chunk, run)]);
+                    }
+                }
                 let away = away.as_ref().map(|away| &away[run.places()]);
                 let job = TakeJob { areas: &begun[Parts::batches(chunk, run)], away };
                 // SAFETY: the path was found available; all are of the run.
@@ -188,7 +199,7 @@ impl Volume {
     }
 
     /// One step along the gradient, as long as the volume asks for at first sight, and a look at where that leads.
-    fn step(&self, state: &mut VolumeState, cap: f32, is_first: bool) {
+    fn step(&self, matrices: &[SkinMatrix], state: &mut VolumeState, cap: f32, is_first: bool) {
         let VolumeState {
             points,
             areas,
@@ -221,20 +232,37 @@ impl Volume {
                 }
             }
         });
-        self.look_again(state);
+        self.look_again(matrices, state);
     }
 
     /// Areas of active regions, and what they sum to.
-    fn look_again(&self, state: &mut VolumeState) {
-        let VolumeState { points, origins, areas, moves, weights, away, looks, active, looking, .. } = state;
+    fn look_again(&self, matrices: &[SkinMatrix], state: &mut VolumeState) {
+        let VolumeState {
+            points,
+            origins,
+            begun,
+            areas,
+            moves,
+            weights,
+            away,
+            looks,
+            active,
+            dirty,
+            going,
+            looking,
+            ..
+        } = state;
         let stepped = Some(Stepped { weights, moves });
         let job = AreaJob { pack: &self.pack, points, origins, stepped, away: away.as_deref() };
-        let parts = Parts { blocks: [areas, &mut []], sums: [looks, &mut []], ..Parts::default() };
+        let parts = Parts { blocks: [areas, begun], sums: [looks, &mut []], ..Parts::default() };
         self.pass(parts, |chunk, parts| {
-            let ([areas, _], [looks, _]) = (parts.blocks, parts.sums);
+            let ([areas, begun], [looks, _]) = (parts.blocks, parts.sums);
             let first = self.pack.run_starts[chunk] as usize;
             for (k, run, _) in Parts::runs(chunk, &self.pack) {
                 if looking[first + k] && active[run.region as usize] {
+                    if !dirty[first + k] && !going[first + k] {
+                        self.carry(matrices, run, &mut begun[Parts::batches(chunk, run)]);
+                    }
                     let areas = &mut areas[Parts::batches(chunk, run)];
                     // SAFETY: the path was found available; all arrays are of this pack.
                     looks[k] = unsafe { (self.kernels.areas)(&job, run, areas) };
@@ -278,7 +306,7 @@ impl Volume {
     }
 
     /// Active regions go the rest of their way and are looked at there.
-    fn go_on(&self, state: &mut VolumeState) {
+    fn go_on(&self, matrices: &[SkinMatrix], state: &mut VolumeState) {
         let VolumeState { points, moves, scales, active, going, .. } = &mut *state;
         let places = self.pack.len();
         parallel::for_each_chunk_mut(&mut points[..places], CHUNK * BATCH, |chunk, points| {
@@ -295,52 +323,64 @@ impl Volume {
                 }
             }
         });
-        self.look_again(state);
+        self.look_again(matrices, state);
         let active = std::mem::take(&mut state.active);
         self.collect(state, |region| active[region as usize]);
         state.active = active;
     }
 
-    /// Points go where the lengths of steps say. How normals turn since the skinned skin.
-    fn settle(&self, state: &mut VolumeState) {
-        let VolumeState {
-            points,
-            areas,
-            begun,
-            skinned,
-            moves,
-            turns,
-            more,
-            dirty,
-            looking,
-            changed,
-            touched,
-            ..
-        } = state;
+    /// Points go where the lengths of steps say, and are shown there; normals turn as those of the welded skin do.
+    pub(super) fn settle(&self, state: &mut VolumeState, positions: &mut [Vec3], normals: &mut [Vec3]) {
+        let VolumeState { points, areas, begun, skinned, moves, more, dirty, looking, touched, .. } = state;
         for (index, run) in self.pack.runs.iter().enumerate() {
             // What was not touched has not been looked at either.
             looking[index] &= touched[run.region as usize];
-            changed[run.batches.clone()].fill(dirty[index] || looking[index]);
         }
         let areas = Settled { volume: self, areas, begun, skinned, moves, more, dirty, looking };
-        let rows = [&mut points[..self.pack.len()], &mut turns[..]];
-        self.pass(Parts { rows, ..Parts::default() }, |chunk, parts| {
-            let [points, turns] = parts.rows;
-            for (_, run, own) in Parts::runs(chunk, &self.pack) {
-                if changed[run.batches.start] {
-                    let job = areas.job(self.pack.run_of_batch[run.batches.start] as usize);
+        let (positions, normals) = (Scattered::new(positions), Scattered::new(normals));
+        let chunks = 0..self.pack.run_starts.len() - 1;
+        parallel::for_each_part(
+            chunks,
+            (),
+            |(), _| ((), ()),
+            |chunk, ()| {
+                let first = self.pack.run_starts[chunk] as usize;
+                let mut rows = [[[0f32; 4]; RUN * BATCH]; 2];
+                for (k, run, _) in Parts::runs(chunk, &self.pack).filter(|(k, ..)| areas.changes(first + k)) {
+                    let (places, count) = (run.places(), run.places().len());
+                    let [settled, turned] = &mut rows;
+                    let vertices = &self.shown.of_place[places.clone()];
+                    for (normal, &vertex) in turned.iter_mut().zip(vertices).filter(|(_, v)| **v != NONE) {
+                        // SAFETY: a vertex shows one place, which is in one run.
+                        *normal = row(unsafe { normals.get(vertex as usize) });
+                    }
+                    let (settled, turned) = (&mut settled[..count], &mut turned[..count]);
                     // SAFETY: the path was found available; all are of the run.
-                    unsafe { (self.kernels.settle)(&job, &mut points[own.clone()], &mut turns[own]) };
+                    unsafe { (self.kernels.settle)(&areas.job(first + k), &points[places], settled, turned) };
+                    for ((settled, normal), &vertex) in settled.iter().zip(turned).zip(vertices) {
+                        if vertex != NONE {
+                            // SAFETY: as above.
+                            unsafe {
+                                positions.set(vertex as usize, at(settled));
+                                normals.set(vertex as usize, at(normal));
+                            }
+                        }
+                    }
                 }
-            }
-            for &place in self.pack.borders_of(chunk) {
-                if changed[place as usize / BATCH] {
-                    let [was, now] = areas.around(self.pack.point_of_place[place as usize]);
-                    let turned = plain::turn(was, now);
-                    turns[place as usize - chunk * CHUNK * BATCH] = [turned.x, turned.y, turned.z, 0.0];
+                for &(place, vertex) in self.shown.others_of(chunk) {
+                    let run = self.pack.run_of_batch[place as usize / BATCH] as usize;
+                    if areas.changes(run) {
+                        let [was, now] = areas.around(self.pack.point_of_place[place as usize]);
+                        // SAFETY: each vertex is listed once, and none that a run has.
+                        unsafe {
+                            positions.set(vertex as usize, areas.place(place, &points[place as usize]));
+                            let normal = normals.get(vertex as usize);
+                            normals.set(vertex as usize, plain::turn(normal, was, now));
+                        }
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 
     /// Volumes and Gram numbers of regions from the last look.
@@ -353,6 +393,15 @@ impl Volume {
             let region = &mut regions[run.region as usize];
             region.volume += look.0[0] / 18.0;
             region.gram += look.0[1];
+        }
+    }
+
+    /// Areas of a run that a bone carries.
+    fn carry(&self, matrices: &[SkinMatrix], run: &Run, areas: &mut [Block]) {
+        if let Some(carried) = &run.carried {
+            let turns = Turn::new(&matrices[carried.slot as usize]).cofactors.as_mat3().to_cols_array_2d();
+            // SAFETY: the path was found available.
+            unsafe { (self.kernels.carry)(&turns, &self.pack.rest_areas[run.batches.clone()], areas) };
         }
     }
 
@@ -376,6 +425,18 @@ struct Settled<'a> {
 }
 
 impl<'a> Settled<'a> {
+    /// Whether anything has changed a run.
+    fn changes(&self, run: usize) -> bool {
+        self.dirty[run] || self.looking[run]
+    }
+
+    /// Where a place gets to.
+    fn place(&self, place: u32, point: &Row) -> Vec3 {
+        let run = self.volume.pack.run_of_batch[place as usize / BATCH] as usize;
+        let (job, k) = (self.job(run), place as usize - self.volume.pack.runs[run].places().start);
+        at(point) + plain::of(&job.moves[k / BATCH], k % BATCH) * job.more
+    }
+
     fn job(&self, index: usize) -> SettleJob<'a> {
         let run = &self.volume.pack.runs[index];
         let (batches, moved) = (run.batches.clone(), self.looking[index]);
@@ -405,22 +466,25 @@ impl<'a> Settled<'a> {
     }
 }
 
-/// Areas that a bone carries, and what `(x - origin) . A` sums to over them: `x = L r + t` and `A = cof(L) A_rest`.
-fn carry(carried: &Carried, matrix: &SkinMatrix, origin: DVec3, rest: &[Block], areas: &mut [Block]) -> Sums {
-    let place = affine(matrix);
-    let [x, y, z] = [place.matrix3.x_axis, place.matrix3.y_axis, place.matrix3.z_axis];
-    let turns = DMat3::from_cols(y.cross(z), z.cross(x), x.cross(y));
-    let from = place.translation - origin;
-    let sum = x.dot(turns.x_axis) * carried.volume + from.dot(turns * carried.area);
-    let [a, b, c] = turns.as_mat3().to_cols_array_2d();
-    for (areas, [x, y, z]) in areas.iter_mut().zip(rest) {
-        for i in 0..3 {
-            for lane in 0..BATCH {
-                areas[i][lane] = a[i] * x[lane] + b[i] * y[lane] + c[i] * z[lane];
-            }
-        }
+/// How a bone turns areas: `x = L r + t` and `A = cof(L) A_rest`.
+struct Turn {
+    place: DAffine3,
+    cofactors: DMat3,
+}
+
+impl Turn {
+    fn new(matrix: &SkinMatrix) -> Self {
+        let place = affine(matrix);
+        let [x, y, z] = [place.matrix3.x_axis, place.matrix3.y_axis, place.matrix3.z_axis];
+        Self { place, cofactors: DMat3::from_cols(y.cross(z), z.cross(x), x.cross(y)) }
     }
-    Sums([sum, 0.0, 0.0])
+
+    /// What `(x - origin) . A` sums to over what the bone carries.
+    fn sums(&self, carried: &Carried, origin: DVec3) -> Sums {
+        let (scale, from) =
+            (self.place.matrix3.x_axis.dot(self.cofactors.x_axis), self.place.translation - origin);
+        Sums([scale * carried.volume + from.dot(self.cofactors * carried.area), 0.0, 0.0])
+    }
 }
 
 fn whole(state: &VolumeState) -> f64 {
@@ -505,7 +569,9 @@ mod tests {
             there.push(place.transform_vector3(u).cross(place.transform_vector3(v)));
             sum += (place.transform_point3(at) - origin).dot(there[lane]);
         }
-        let sums = carry(&carried, &matrix, origin, &rest, &mut areas);
+        let turn = Turn::new(&matrix);
+        let sums = turn.sums(&carried, origin);
+        plain::carry(&turn.cofactors.as_mat3().to_cols_array_2d(), &rest, &mut areas);
         assert!((sums.0[0] - sum).abs() < 1e-9 * sum.abs(), "{} {sum}", sums.0[0]);
         for (lane, there) in there.iter().enumerate() {
             let off = plain::of(&areas[0], lane).as_dvec3() - *there;
