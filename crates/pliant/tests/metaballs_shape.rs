@@ -2,7 +2,7 @@
 
 mod volume_common;
 
-use pliant::asset::Character;
+use pliant::asset::{Character, Weights};
 use pliant::glam::{DAffine3, DQuat, DVec3, Vec3};
 use pliant::method::{BallWeights, Settings, Shape};
 use pliant::rig::{Motion, Playback, Pose};
@@ -124,6 +124,55 @@ fn a_bend_keeps_volume_and_section() {
             }
         }
     }
+}
+
+/// Where an arm meets the chest weights go from one to the other within less than an edge: the arm is raised, and skin there is
+/// stretched little more than by linear blending: more than twice as far by weights that are not spread.
+#[test]
+fn armpits_are_not_torn() {
+    let character = sample("human", None);
+    let motion = clip(&character, "jump");
+    let deformers = ["lbs", NAME].map(|name| prepare(name, &character, &with_overlap(false), Path::best()));
+    for seconds in [0.4, 0.6, 0.65] {
+        let [linear, balls] = [0, 1].map(|k| {
+            let mut shape = Shape::rest(&character);
+            deformers[k].instance().step(&motion, seconds, &mut shape, &mut |_| {});
+            let pose = pose_at(&motion, seconds);
+            judge(&character, false).frame(&pose, &shape.positions).edge_stretch.expect("edges")
+        });
+        println!("at {seconds} s: {:.2} {:.2}, {:.2} {:.2}", linear.max, linear.p99, balls.max, balls.p99);
+        assert!(balls.max < 1.8 * linear.max, "at {seconds} s: {} {}", balls.max, linear.max);
+        assert!(balls.p99 < 1.2 * linear.p99, "at {seconds} s: {} {}", balls.p99, linear.p99);
+    }
+}
+
+/// A few percent of a far bone's weight on one side of a limb move skin no farther than by linear blending.
+#[test]
+fn stray_weights_are_no_notch() {
+    let character = sample("cylinder", None);
+    let rest = character.rest_positions();
+    let is_patch = |at: &Vec3| at.x > 0.0 && (0.2..0.3).contains(&at.y);
+    let [lower, upper] = ["Lower", "Upper"].map(|name| {
+        let joint = joint(&character, name) as u32;
+        character.slots().iter().position(|s| s.joint == joint).expect("a slot") as u16
+    });
+    let stray = |(vertex, at): (usize, &Vec3)| {
+        let own = character.weights().of(vertex).collect();
+        if is_patch(at) { vec![(lower, 0.96), (upper, 0.04)] } else { own }
+    };
+    let weights: Vec<Vec<(u16, f32)>> = rest.iter().enumerate().map(stray).collect();
+    let mut raw = character.clone().into_raw();
+    raw.weights = Weights::new(&weights, raw.slots.len()).expect("weights");
+    let character = Character::new(raw).expect("a character");
+    let pose = turned(&character, &[(joint(&character, "Upper"), DVec3::Z, 90.0)]);
+    let [linear, balls] = ["lbs", NAME].map(|name| {
+        let (shape, _) = skin(name, &character, &with_weights(BallWeights::File, false), &pose);
+        let moved = shape.positions.iter().zip(&rest).filter(|(_, rest)| is_patch(rest));
+        moved.map(|(now, rest)| now.distance(*rest)).fold(0.0, f32::max)
+    });
+    println!("{linear} {balls}");
+    assert!(linear > 0.01, "{linear}");
+    assert!(balls < 1.2 * linear, "{balls} {linear}");
 }
 
 /// Farther than two radii from any joint that bends, edges keep their lengths.

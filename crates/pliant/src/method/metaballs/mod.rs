@@ -8,6 +8,7 @@ mod muscles;
 mod pose;
 mod rig;
 mod settings;
+mod spread;
 
 pub use settings::{BallJoint, BallWeights, Driver, MetaballsSettings, Muscle, MusclePoint};
 

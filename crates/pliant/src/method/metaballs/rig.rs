@@ -1,5 +1,6 @@
 //! Balls on bones, skin on balls, and the springs between them: what is found once.
 
+use super::spread::spread;
 use super::{BallWeights, MetaballsSettings};
 use crate::asset::{AssetError, Bone, Character, Slot, Weights};
 use crate::body::{Ball, Balls, Body, Embedding, InsideDistances, prune};
@@ -13,14 +14,9 @@ use std::borrow::Cow;
 const SOFTENED: f64 = 0.5;
 /// Distance from a ball's skin counts as no less than this share of its radius.
 const FLOOR: f64 = 0.15;
-/// A file's weights are softened to their roots. They are painted for linear blending, which draws in whatever is between two bones; joints'
-/// balls do not, and what changes over a longer way folds less.
-fn softer(weight: f32) -> f32 {
-    weight.sqrt()
-}
 
 /// Bones of a ball or vertex, and balls of a vertex.
-const BONES: usize = 4;
+pub(super) const BONES: usize = 4;
 const VERTEX_BALLS: usize = 6;
 /// Balls near a vertex or ball that are looked at.
 const NEAR_BALLS: usize = 16;
@@ -75,10 +71,15 @@ impl<'c> BallRig<'c> {
         let near_balls = |point: usize| near_balls.vertices().of(point);
 
         let count = rest.len();
+        let near = InsideDistances::new(body.tets(), &embedding, &points, &bones, KEEP)?;
+        // What has no flesh of its own keeps the weights that it came with.
+        let thickness = |vertex: usize| match near.vertices().of(vertex).first() {
+            Some(nearest) if !body.rides(vertex) => f64::from(nearest.distance),
+            _ => 0.0,
+        };
         let inside = match settings.weights {
             BallWeights::File => None,
             BallWeights::Auto | BallWeights::Inside => {
-                let near = InsideDistances::new(body.tets(), &embedding, &points, &bones, KEEP)?;
                 let radius = |point: usize| match point.checked_sub(count) {
                     Some(ball) => f64::from(packing.balls()[ball].radius),
                     None => 0.0,
@@ -92,17 +93,18 @@ impl<'c> BallRig<'c> {
                 agrees.then_some((bound, on_bones))
             }
         };
-        let (character, on_bones): (Cow<'c, Character>, _) = match inside {
+        let (character, on_bones) = match inside {
             Some((bound, on_bones)) => {
                 let weights = Weights::new(&bound, bones.slot_count())?;
-                (Cow::Owned(weights::bind(used, weights)?), on_bones)
+                (spread(weights::bind(used, weights)?, thickness)?, on_bones)
             }
             None => {
-                let character = softened(character, body)?;
+                let character = spread(character.clone(), thickness)?;
                 let on_bones = averaged(&character, packing.balls(), near_balls);
-                (Cow::Owned(character), on_bones)
+                (character, on_bones)
             }
         };
+        let character: Cow<'c, Character> = Cow::Owned(character);
         let balls = packing.balls();
         let of_vertex = |vertex: usize| -> (Bound, f32) {
             if body.rides(vertex) {
@@ -130,21 +132,6 @@ impl<'c> BallRig<'c> {
     pub(super) fn balls(&self) -> &[Ball] {
         self.packing.balls()
     }
-}
-
-/// The character with weights that change over a longer way: see [`softer`].
-fn softened(character: &Character, body: &Body) -> Result<Character, AssetError> {
-    let of_vertex = |vertex: usize| -> Bound {
-        let by = |weight: f32| if body.rides(vertex) { weight } else { softer(weight) };
-        let own = character.weights().of(vertex);
-        let mut own: Bound = own.map(|(slot, weight)| (slot, by(weight))).collect();
-        prune(&mut own, usize::MAX);
-        own
-    };
-    let weights: Vec<Bound> = (0..character.weights().vertex_count()).map(of_vertex).collect();
-    let mut raw = character.clone().into_raw();
-    raw.weights = Weights::new(&weights, raw.slots.len())?;
-    Character::new(raw)
 }
 
 /// The fourth power.

@@ -23,6 +23,8 @@ const LEAST_POINTS: usize = 24;
 const APART: [f32; 2] = [0.1, 0.4];
 /// The most that flesh is moved by, over its own distance from its bone.
 const MOST: f32 = 0.5;
+/// And over the other's radius: in a thick limb a thin one leaves a dent as deep as it is thick, not a hole.
+const DENT: f32 = 2.0;
 /// The gap that is left, in radii.
 const GAP: f32 = 0.05;
 /// From which ratio outwards flesh is moved wholly, and to which.
@@ -606,7 +608,7 @@ impl Limbs {
             left &= left - 1;
             let flesh = &points[lane];
             let start = positions[flesh.vertex as usize];
-            let mut moved = Vec3::ZERO;
+            let (mut moved, mut most) = (Vec3::ZERO, MOST * flesh.radius);
             for _ in 0..STEPS {
                 let place = start + moved;
                 let Some((ratio, way, radius)) = other.ratio(posed.at_rest(place), 1.0) else { break };
@@ -620,6 +622,7 @@ impl Limbs {
                 if lacks <= 0.0 {
                     break;
                 }
+                most = most.min(DENT * posed.grows * radius);
                 // Towards its own bone: sideways, out of the other's way, skin would fold. Where that leads to the other's bone
                 // as well, no farther than its own flesh is in excess.
                 let inwards = -off / distance;
@@ -631,7 +634,6 @@ impl Limbs {
             }
             if moved != Vec3::ZERO {
                 let moved = moved * other.fade(mesh, flesh);
-                let most = MOST * flesh.radius;
                 found.moving |= 1 << lane;
                 found.moves[lane] = moved * (most / moved.length().max(most));
             }
