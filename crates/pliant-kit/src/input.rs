@@ -197,8 +197,7 @@ impl Input {
         host: &dyn Host,
     ) -> Result<Self> {
         let fleshed = flesh::weigh(character, has_weights, args, host, &mut warnings)?;
-        let file = gltf::write_character(&fleshed.character)?;
-        let document = gltf::read(file, &NoFiles)?.document;
+        let document = Document::of(&fleshed.character)?;
         Ok(Self::new(name, fleshed, document, Box::new(NoFiles), warnings))
     }
 

@@ -125,3 +125,31 @@ fn unpack(root: &mut Map<String, Value>, node: usize, local: Local) {
     node.insert("rotation".into(), json!(rotation.to_array()));
     node.insert("scale".into(), json!(scale.as_vec3().to_array()));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant::zoo;
+
+    /// The human's shoulders come before its legs, and under another parent.
+    #[test]
+    fn joints_of_a_character_from_elsewhere_move_their_own_nodes() {
+        let character = zoo::character("human", Some(600)).unwrap();
+        let joints = character.skeleton().joints();
+        let mut document = Document::of(&character).unwrap();
+        let clip = character.clips().iter().max_by_key(|clip| clip.channels().len()).unwrap();
+        document.add_clip(character.skeleton(), clip).unwrap();
+        let json: Value = serde_json::from_slice(document.json()).unwrap();
+        let added = json["animations"].as_array().unwrap().last().unwrap();
+        let nodes = added["channels"].as_array().unwrap().iter().map(|c| &c["target"]["node"]);
+        let moved: Vec<&Value> =
+            nodes.map(|n| &json["nodes"][n.as_u64().unwrap() as usize]["name"]).collect();
+        let mut expected: Vec<_> = clip.channels().iter().map(|c| (c.target, c.target.joint())).collect();
+        expected.dedup();
+        let expected: Vec<&str> =
+            expected.iter().filter_map(|&(_, joint)| Some(&joints[joint? as usize].name[..])).collect();
+        assert!(!expected.is_empty());
+        assert_eq!(moved, expected);
+        assert_eq!(document.joint_nodes().len(), joints.len());
+    }
+}

@@ -1,5 +1,10 @@
 use super::buffers::{Uri, uri};
+use super::read::read;
 use super::schema::Root;
+use super::write::{joint_nodes, write_character};
+use crate::WriteError;
+use crate::files::NoFiles;
+use pliant::asset::Character;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -40,6 +45,15 @@ pub struct Document {
 }
 
 impl Document {
+    /// The document of a character that came from no glTF file.
+    pub fn of(character: &Character) -> Result<Self, WriteError> {
+        let file = write_character(character)?;
+        let read = read(file, &NoFiles);
+        let read = read.map_err(|error| WriteError::at("character", error.to_string()))?;
+        // A reader numbers joints as it meets them, parents before their children; the character may not.
+        Ok(Self { joint_nodes: joint_nodes(character), ..read.document })
+    }
+
     /// The JSON text.
     pub fn json(&self) -> &[u8] {
         &self.file[self.json.clone()]

@@ -26,6 +26,11 @@ pub fn write_character(character: &Character) -> Result<Vec<u8>, WriteError> {
     file.finish(roots)
 }
 
+/// For each joint of a character, the node that [`write_character`] makes of it.
+pub(crate) fn joint_nodes(character: &Character) -> Vec<usize> {
+    (0..character.skeleton().joints().len()).collect()
+}
+
 /// A file in the making. Joint `j` is node `j`.
 #[derive(Default)]
 struct File {
