@@ -1,13 +1,14 @@
 //! Skin that has passed through itself is parted, and nothing pops.
 
+mod measure_bodies;
 mod volume_common;
 
 use pliant::asset::Character;
-use pliant::glam::Vec3;
+use pliant::glam::{DAffine3, DVec3, Vec3};
 use pliant::method::{Settings, Shape};
 use pliant::rig::{Motion, Playback, Pose};
 use pliant::simd::Path;
-use volume_common::{farthest, judge, prepare, sample, with_overlap};
+use volume_common::{farthest, judge, prepare, sample, skin, with_overlap};
 
 fn bend(character: &Character) -> Playback<'_> {
     Playback::once(character, character.clips().iter().find(|c| c.name() == "bend"))
@@ -72,6 +73,22 @@ fn sound_skin_is_left_alone() {
         let moved = farthest(&run(true, &motion, 0.2).0, &run(false, &motion, 0.2).0);
         assert!(moved < 5e-3 * character.diagonal(), "{method}: {moved}");
     }
+}
+
+/// A hip's bone, shorter than the trunk is thick and askew in it: a bow by 20 degrees is no fold.
+#[test]
+fn trunks_on_short_bones_are_not_pressed_in() {
+    let mesh = measure_bodies::limb_mesh();
+    let hips = DVec3::new(0.0, -0.25, -0.3);
+    let trunk =
+        measure_bodies::character(&mesh, &[hips, DVec3::ZERO], DVec3::Y * measure_bodies::HALF, |_, p| {
+            measure_bodies::blend(p)
+        });
+    let bow = DAffine3::from_rotation_x(-20f64.to_radians());
+    let pose = measure_bodies::pose(&trunk, &[DAffine3::IDENTITY, bow]);
+    let [on, off] = [true, false].map(|on| skin("lbs", &trunk, &with_overlap(on), &pose).0);
+    let pressed = farthest(&on.positions, &off.positions);
+    assert!(pressed < 0.02, "{pressed} radii");
 }
 
 /// Small steps of the bend: the skin that is parted is no faster than the limb's tip. Where limbs meet it may be, but then

@@ -49,6 +49,9 @@ const EVEN: f32 = 0.5;
 const EVENED: f32 = 0.1;
 /// Flesh that hangs on the two bones: distance over radius up to which it counts wholly, and at all.
 const OWN: [f64; 2] = [2.2, 3.0];
+/// Bones of this length, over the radius, up to which nothing is done, and from which on all is: which way a bone goes that
+/// is shorter than the flesh around it is thick says nothing of how that lies.
+const SHORT: [f64; 2] = [0.45, 0.75];
 /// How far along the bones flesh can meet, in radii.
 const REACH: f64 = 7.0;
 
@@ -243,6 +246,8 @@ pub(super) fn hinges(character: &Character, mesh: &Mesh) -> Vec<Hinge> {
         };
         let Some(upper_radius) = radius(0, 3.0 * lower_radius) else { continue };
         let radii = [upper_radius.min(2.5 * lower_radius), lower_radius];
+        let shortest = (ways[0].length() / radii[0]).min(ways[1].length() / radii[1]);
+        let long_enough = smooth_step((shortest - SHORT[0]) / (SHORT[1] - SHORT[0]));
         let mut hinge = Hinge {
             slots: [upper, lower],
             joint,
@@ -269,7 +274,8 @@ pub(super) fn hinges(character: &Character, mesh: &Mesh) -> Vec<Hinge> {
                 // What is on the other's side at rest already belongs there.
                 let own_side = off.dot(across) * f64::from(twice).signum() / radii[side];
                 let near = (OWN[1] - distance(point, side) / radii[side]) / (OWN[1] - OWN[0]);
-                let fade = smooth_step(near)
+                let fade = long_enough
+                    * smooth_step(near)
                     * smooth_step((own_side + 0.5) / 0.3)
                     * smooth_step((reach - off.length()) / radii[side]);
                 if fade > 0.0 {
