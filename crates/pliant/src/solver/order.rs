@@ -12,7 +12,7 @@ const SLAB_TETS: usize = 2400;
 const SMALL_SLAB: usize = 1200;
 
 /// Least thickness of a slab, in edges. Of slabs one edge thick every second one sees the others as they were, and the
-/// same iterations leave half as much error again; three are as good as one slab for all.
+/// same iterations leave half as much error again; two are as good as three, and three as one slab for all.
 const SLAB_LEVELS: usize = 2;
 
 /// The new index of each node in an order that keeps neighbours near each other: reverse Cuthill-McKee, piece by piece.
