@@ -221,6 +221,16 @@ impl Lanes for Avx {
     }
 }
 
+/// A mask that the compiler does not know. It makes an insertion, which goes through the one shuffling unit, of a masked
+/// load whose mask it knows; the load needs no unit at all.
+#[inline(always)]
+fn unknown(mask: __mmask16) -> __mmask16 {
+    let mut out = u32::from(mask);
+    // SAFETY: a comment, no instruction.
+    unsafe { std::arch::asm!("/* {0:e} */", inout(reg) out, options(pure, nomem, nostack, preserves_flags)) };
+    out as __mmask16
+}
+
 impl Lanes for Avx512 {
     const WIDTH: usize = 16;
     type Mask = __mmask16;
@@ -294,11 +304,14 @@ impl Lanes for Avx512 {
     unsafe fn gather_groups(from: *const f32, offsets: *const u32) -> Self {
         // SAFETY: the caller gives an offset per group, and four readable numbers there.
         unsafe {
+            let [k1, k2, k3] = [unknown(0x00f0), unknown(0x0f00), unknown(0xf000)];
             let a = _mm512_castps128_ps512(_mm_loadu_ps(from.add(offsets.read() as usize)));
-            let b = _mm512_insertf32x4::<1>(a, _mm_loadu_ps(from.add(offsets.add(4).read() as usize)));
-            let c = _mm512_insertf32x4::<2>(b, _mm_loadu_ps(from.add(offsets.add(8).read() as usize)));
+            let b =
+                _mm512_mask_broadcast_f32x4(a, k1, _mm_loadu_ps(from.add(offsets.add(4).read() as usize)));
+            let c =
+                _mm512_mask_broadcast_f32x4(b, k2, _mm_loadu_ps(from.add(offsets.add(8).read() as usize)));
             let d = _mm_loadu_ps(from.add(offsets.add(12).read() as usize));
-            Avx512(_mm512_insertf32x4::<3>(c, d))
+            Avx512(_mm512_mask_broadcast_f32x4(c, k3, d))
         }
     }
     #[inline(always)]

@@ -10,7 +10,7 @@
 )]
 
 use super::judge::{Errors, Flat};
-use super::kernel::{self, Kind, Sweep, SweepTwo, Task};
+use super::kernel::{self, Kind, Sweep, SweepTwo, Task, Weigh};
 use crate::body::Node;
 use crate::simd::Path;
 
@@ -20,6 +20,7 @@ pub(super) struct Kernels {
     pub sweep: Sweep,
     /// None: one slab after the other is as fast.
     pub sweep_two: Option<SweepTwo>,
+    pub weigh: Weigh,
     pub errors: Errors,
     pub flat: Flat,
 }
@@ -48,13 +49,19 @@ macro_rules! kernels_of {
             use $crate::solver::strain::dispatch::Kernels;
             use $crate::solver::strain::judge;
             use $crate::solver::strain::kernel::{self, Kind, Task};
+            use $crate::solver::strain::pack::Gram;
 
-            pub(super) const KERNELS: Kernels = Kernels { sweep, sweep_two: None, errors, flat };
+            pub(super) const KERNELS: Kernels = Kernels { sweep, sweep_two: None, weigh, errors, flat };
 
             $(#[$attribute])?
             unsafe fn sweep(task: &mut Task<'_>, kind: Kind, nodes: &mut [Node]) {
                 // SAFETY: the caller's promise, passed on.
                 unsafe { kernel::sweep::<$lanes>(task, kind, nodes) }
+            }
+            $(#[$attribute])?
+            unsafe fn weigh(task: &Task<'_>, kind: Kind, nodes: &[Node], grams: &mut [Gram]) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { kernel::weigh::<$lanes>(task, kind, nodes, grams) }
             }
             $(#[$attribute])?
             unsafe fn errors(task: &Task<'_>, nodes: &[Node]) -> Sums {

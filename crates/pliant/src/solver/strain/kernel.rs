@@ -6,11 +6,12 @@
 
 use super::super::pack::{BATCH, Offsets, Row};
 use super::super::{DIRECTION_FLOOR, NO_STIFFNESS};
-use super::pack::{Columns, Seven};
+use super::pack::{Columns, Gram, Seven};
 use super::{LIMIT, VOLUME};
 use crate::body::Node;
 use crate::simd::vectors::{add, cross, dot, scale, sub};
 use crate::simd::{Lanes, gather_rows, prefetch, scatter_rows, stack_on_cache_lines};
+use std::sync::atomic::{Ordering, compiler_fence};
 
 /// How many batches ahead numbers are asked for: large bodies come from the last cache, a line of which takes as long as half
 /// a batch.
@@ -33,6 +34,8 @@ pub(super) struct Task<'a> {
     /// Four rows a batch.
     pub offsets: &'a [Offsets],
     pub columns: &'a [Columns],
+    /// Of the kind of sweep.
+    pub grams: &'a [Gram],
     pub finished: &'a [Row],
     /// Or compliances, where there are multipliers.
     pub stiffness: &'a [Seven],
@@ -51,7 +54,13 @@ pub(super) struct Task<'a> {
 /// and its offsets be within the window.
 pub(super) type Sweep = unsafe fn(task: &mut Task<'_>, kind: Kind, nodes: &mut [Node]);
 
-/// The same for two slabs that share no node, side by side.
+/// Makes the grams of a task for a kind of sweep.
+///
+/// # Safety
+/// As for [`Sweep`]; there are as many grams as batches.
+pub(super) type Weigh = unsafe fn(task: &Task<'_>, kind: Kind, nodes: &[Node], grams: &mut [Gram]);
+
+/// Projects the tets of two slabs that share no node, side by side.
 ///
 /// # Safety
 /// As for [`Sweep`], for either.
@@ -179,6 +188,81 @@ unsafe fn heavier<V: Lanes>(w: V, flags: V, flag: f32, lighter: V) -> (V, V) {
     }
 }
 
+/// The inverse masses that count in a sweep.
+#[inline(always)]
+unsafe fn masses<V: Lanes, const CONSOLIDATING: bool>(
+    task: &Task<'_>,
+    batch: usize,
+    lane: usize,
+    [mut w0, mut w1, mut w2, mut w3]: [V; 4],
+) -> [V; 4] {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        if CONSOLIDATING {
+            let finished = task.finished.as_ptr().add(batch).cast::<f32>().add(lane);
+            let (mut flags, lighter) = (V::load(finished), V::splat(task.lighter));
+            (w0, flags) = heavier(w0, flags, 8.0, lighter);
+            (w1, flags) = heavier(w1, flags, 4.0, lighter);
+            (w2, flags) = heavier(w2, flags, 2.0, lighter);
+            (w3, _) = heavier(w3, flags, 1.0, lighter);
+        }
+        [w0, w1, w2, w3]
+    }
+}
+
+/// What inverse masses and columns make together: the same in all sweeps of a kind.
+#[inline(always)]
+pub(super) unsafe fn weigh<V: Lanes>(task: &Task<'_>, kind: Kind, nodes: &[Node], grams: &mut [Gram]) {
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        match kind {
+            Kind::Consolidating => weigh_all::<V, true>(task, nodes, grams),
+            Kind::All | Kind::Volume => weigh_all::<V, false>(task, nodes, grams),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn weigh_all<V: Lanes, const CONSOLIDATING: bool>(
+    task: &Task<'_>,
+    nodes: &[Node],
+    grams: &mut [Gram],
+) {
+    for (batch, gram) in grams.iter_mut().enumerate() {
+        for lane in (0..BATCH).step_by(V::WIDTH) {
+            // SAFETY: lanes are multiples of the width below sixteen; the caller's promise.
+            unsafe {
+                let nodes = nodes.as_ptr().cast::<f32>();
+                let offsets = task.offsets.as_ptr().add(4 * batch).cast::<u32>().add(lane);
+                let columns = task.columns.as_ptr().add(batch).cast::<f32>().add(lane);
+                let [_, _, _, w0] = gather_rows::<V>(nodes, offsets);
+                let [_, _, _, w1] = gather_rows::<V>(nodes, offsets.add(BATCH));
+                let [_, _, _, w2] = gather_rows::<V>(nodes, offsets.add(2 * BATCH));
+                let [_, _, _, w3] = gather_rows::<V>(nodes, offsets.add(3 * BATCH));
+                let [w0, w1, w2, w3] = masses::<V, CONSOLIDATING>(task, batch, lane, [w0, w1, w2, w3]);
+                let (c0, c1, c2) =
+                    (column::<V>(columns, 0), column::<V>(columns, 1), column::<V>(columns, 2));
+                let (s0, s1, s2) = (sum(c0), sum(c1), sum(c2));
+                let wc0 = [w1.mul(c0[0]), w2.mul(c0[1]), w3.mul(c0[2])];
+                let wc1 = [w1.mul(c1[0]), w2.mul(c1[1]), w3.mul(c1[2])];
+                let wc2 = [w1.mul(c2[0]), w2.mul(c2[1]), w3.mul(c2[2])];
+                let (ws0, ws1, ws2) = (w0.mul(s0), w0.mul(s1), w0.mul(s2));
+                let to = gram.as_mut_ptr().cast::<f32>().add(lane);
+                dot(wc0, c0).add(ws0.mul(s0)).store(to);
+                dot(wc0, c1).add(ws0.mul(s1)).store(to.add(BATCH));
+                dot(wc0, c2).add(ws0.mul(s2)).store(to.add(2 * BATCH));
+                dot(wc1, c1).add(ws1.mul(s1)).store(to.add(3 * BATCH));
+                dot(wc1, c2).add(ws1.mul(s2)).store(to.add(4 * BATCH));
+                dot(wc2, c2).add(ws2.mul(s2)).store(to.add(5 * BATCH));
+                let least = w0.add(w1).add(w2).add(w3).mul(V::load(columns.add(9 * BATCH)));
+                // Nothing to move: any number that keeps quotients finite.
+                let least = V::select(V::splat(0.0).ge(least), V::splat(1.0), least);
+                least.store(to.add(6 * BATCH));
+            }
+        }
+    }
+}
+
 /// Tets as their constraints see them, one a lane.
 struct Tets<V, const COMPLIANT: bool> {
     nodes: *mut f32,
@@ -195,8 +279,8 @@ struct Tets<V, const COMPLIANT: bool> {
     f: [[V; 3]; 3],
     /// What is to be added to the nodes: `dp_k = w_k sum_i c_i[k] L_i`.
     pull: [[V; 3]; 3],
-    m: [[V; 3]; 3],
-    least: V,
+    /// `M`, and what keeps denominators up.
+    gram: *const f32,
 }
 
 impl<V: Lanes, const COMPLIANT: bool> Tets<V, COMPLIANT> {
@@ -213,8 +297,12 @@ impl<V: Lanes, const COMPLIANT: bool> Tets<V, COMPLIANT> {
             let nodes = nodes.as_mut_ptr().cast::<f32>();
             let offsets = task.offsets.as_ptr().add(4 * batch).cast::<u32>().add(lane);
             let columns = task.columns.as_ptr().add(batch).cast::<f32>().add(lane);
-            for row in 0..10 {
+            for row in 0..9 {
                 prefetch(columns.wrapping_add((AHEAD * 10 + row) * BATCH));
+            }
+            let gram = task.grams.as_ptr().add(batch).cast::<f32>().add(lane);
+            for row in 0..7 {
+                prefetch(gram.wrapping_add((AHEAD * 7 + row) * BATCH));
             }
             for row in 0..4 {
                 prefetch(offsets.wrapping_add((AHEAD * 4 + row) * BATCH));
@@ -229,35 +317,15 @@ impl<V: Lanes, const COMPLIANT: bool> Tets<V, COMPLIANT> {
             let n1 = gather_rows::<V>(nodes, offsets.add(BATCH));
             let n2 = gather_rows::<V>(nodes, offsets.add(2 * BATCH));
             let n3 = gather_rows::<V>(nodes, offsets.add(3 * BATCH));
-            let (mut w0, mut w1, mut w2, mut w3) = (n0[3], n1[3], n2[3], n3[3]);
-            if CONSOLIDATING {
-                let finished = task.finished.as_ptr().add(batch).cast::<f32>().add(lane);
-                let (mut flags, lighter) = (V::load(finished), V::splat(task.lighter));
-                (w0, flags) = heavier(w0, flags, 8.0, lighter);
-                (w1, flags) = heavier(w1, flags, 4.0, lighter);
-                (w2, flags) = heavier(w2, flags, 2.0, lighter);
-                (w3, _) = heavier(w3, flags, 1.0, lighter);
-            }
+            let [w0, w1, w2, w3] =
+                masses::<V, CONSOLIDATING>(task, batch, lane, [n0[3], n1[3], n2[3], n3[3]]);
             let (p0, p1, p2, p3) = (xyz(n0), xyz(n1), xyz(n2), xyz(n3));
             let (a, b, d) = (sub(p1, p0), sub(p2, p0), sub(p3, p0));
             let (c0, c1, c2) = (column::<V>(columns, 0), column::<V>(columns, 1), column::<V>(columns, 2));
             let f0 = add(add(scale(a, c0[0]), scale(b, c0[1])), scale(d, c0[2]));
             let f1 = add(add(scale(a, c1[0]), scale(b, c1[1])), scale(d, c1[2]));
             let f2 = add(add(scale(a, c2[0]), scale(b, c2[1])), scale(d, c2[2]));
-            let (s0, s1, s2) = (sum(c0), sum(c1), sum(c2));
-            let wc0 = [w1.mul(c0[0]), w2.mul(c0[1]), w3.mul(c0[2])];
-            let wc1 = [w1.mul(c1[0]), w2.mul(c1[1]), w3.mul(c1[2])];
-            let wc2 = [w1.mul(c2[0]), w2.mul(c2[1]), w3.mul(c2[2])];
-            let (ws0, ws1, ws2) = (w0.mul(s0), w0.mul(s1), w0.mul(s2));
-            let m00 = dot(wc0, c0).add(ws0.mul(s0));
-            let m01 = dot(wc0, c1).add(ws0.mul(s1));
-            let m02 = dot(wc0, c2).add(ws0.mul(s2));
-            let m11 = dot(wc1, c1).add(ws1.mul(s1));
-            let m12 = dot(wc1, c2).add(ws1.mul(s2));
-            let m22 = dot(wc2, c2).add(ws2.mul(s2));
             let zero = V::splat(0.0);
-            let least = w0.add(w1).add(w2).add(w3).mul(V::load(columns.add(9 * BATCH)));
-            let least = V::select(zero.ge(least), V::splat(1.0), least);
             Self {
                 nodes,
                 offsets,
@@ -268,8 +336,7 @@ impl<V: Lanes, const COMPLIANT: bool> Tets<V, COMPLIANT> {
                 w: [w0, w1, w2, w3],
                 f: [f0, f1, f2],
                 pull: [[zero; 3]; 3],
-                m: [[m00, m01, m02], [m01, m11, m12], [m02, m12, m22]],
-                least,
+                gram,
             }
         }
     }
@@ -338,6 +405,21 @@ impl<V: Lanes, const COMPLIANT: bool> Tets<V, COMPLIANT> {
         }
     }
 
+    /// `M_ij`. Read where it is asked for: kept from one constraint to the next, it would push others out of registers.
+    #[inline(always)]
+    unsafe fn m<const I: usize, const J: usize>(&self) -> V {
+        let row = const { [[0, 1, 2], [1, 3, 4], [2, 4, 5]][I][J] };
+        // SAFETY: the caller's promise, passed on.
+        unsafe { V::load(self.gram.add(row * BATCH)) }
+    }
+
+    /// What keeps denominators up.
+    #[inline(always)]
+    unsafe fn least(&self) -> V {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { V::load(self.gram.add(6 * BATCH)) }
+    }
+
     /// All three.
     #[inline(always)]
     unsafe fn stretches(&mut self) {
@@ -365,6 +447,7 @@ impl<V: Lanes, const COMPLIANT: bool> Tets<V, COMPLIANT> {
     unsafe fn stretch<const I: usize>(&mut self) {
         // SAFETY: the caller's promise, passed on.
         unsafe {
+            compiler_fence(Ordering::SeqCst);
             let floor = V::splat(DIRECTION_FLOOR);
             let square = dot(self.f[I], self.f[I]);
             let has_none = V::splat(DIRECTION_FLOOR * DIRECTION_FLOOR).ge(square);
@@ -372,11 +455,11 @@ impl<V: Lanes, const COMPLIANT: bool> Tets<V, COMPLIANT> {
             let f = self.f[I];
             let length = square.sqrt().max(floor);
             let short = V::splat(1.0).sub(length);
-            let step = self.step(I, short, Some(length), self.m[I][I].add(self.least));
+            let step = self.step(I, short, Some(length), self.m::<I, I>().add(self.least()));
             self.pull[I] = add(self.pull[I], scale(f, step));
-            self.f[0] = add(self.f[0], scale(f, step.mul(self.m[I][0])));
-            self.f[1] = add(self.f[1], scale(f, step.mul(self.m[I][1])));
-            self.f[2] = add(self.f[2], scale(f, step.mul(self.m[I][2])));
+            self.f[0] = add(self.f[0], scale(f, step.mul(self.m::<I, 0>())));
+            self.f[1] = add(self.f[1], scale(f, step.mul(self.m::<I, 1>())));
+            self.f[2] = add(self.f[2], scale(f, step.mul(self.m::<I, 2>())));
         }
     }
 
@@ -385,19 +468,19 @@ impl<V: Lanes, const COMPLIANT: bool> Tets<V, COMPLIANT> {
     unsafe fn shear<const I: usize, const J: usize, const K: usize>(&mut self) {
         // SAFETY: the caller's promise, passed on.
         unsafe {
+            compiler_fence(Ordering::SeqCst);
             let (a, b) = (self.f[I], self.f[J]);
             let value = dot(a, b);
-            let mixed = self.m[I][J].add(self.m[I][J]).mul(value);
-            let first = self.m[I][I].mul(dot(b, b)).add(mixed);
-            let over = first.add(self.m[J][J].mul(dot(a, a)).add(self.least));
+            let mixed = self.m::<I, J>().add(self.m::<I, J>()).mul(value);
+            let first = self.m::<I, I>().mul(dot(b, b)).add(mixed);
+            let over = first.add(self.m::<J, J>().mul(dot(a, a)).add(self.least()));
             let step = self.step(K, V::splat(0.0).sub(value), None, over);
             let (on_i, on_j) = (scale(b, step), scale(a, step));
             self.pull[I] = add(self.pull[I], on_i);
             self.pull[J] = add(self.pull[J], on_j);
-            let (m, n) = (self.m[I], self.m[J]);
-            self.f[0] = add(self.f[0], add(scale(on_i, m[0]), scale(on_j, n[0])));
-            self.f[1] = add(self.f[1], add(scale(on_i, m[1]), scale(on_j, n[1])));
-            self.f[2] = add(self.f[2], add(scale(on_i, m[2]), scale(on_j, n[2])));
+            self.f[0] = add(self.f[0], add(scale(on_i, self.m::<I, 0>()), scale(on_j, self.m::<J, 0>())));
+            self.f[1] = add(self.f[1], add(scale(on_i, self.m::<I, 1>()), scale(on_j, self.m::<J, 1>())));
+            self.f[2] = add(self.f[2], add(scale(on_i, self.m::<I, 2>()), scale(on_j, self.m::<J, 2>())));
         }
     }
 
@@ -406,28 +489,28 @@ impl<V: Lanes, const COMPLIANT: bool> Tets<V, COMPLIANT> {
     unsafe fn volume(&mut self) {
         // SAFETY: the caller's promise, passed on.
         unsafe {
+            compiler_fence(Ordering::SeqCst);
             let [a, b, c] = self.f;
             let (g0, g1, g2) = (cross(b, c), cross(c, a), cross(a, b));
             let short = V::splat(1.0).sub(dot(a, g0));
-            let own = self.m[0][0].mul(dot(g0, g0)).add(self.m[1][1].mul(dot(g1, g1)));
-            let own = own.add(self.m[2][2].mul(dot(g2, g2)));
-            let mixed = self.m[0][1].mul(dot(g0, g1)).add(self.m[0][2].mul(dot(g0, g2)));
-            let mixed = mixed.add(self.m[1][2].mul(dot(g1, g2)));
-            let over = own.add(mixed.add(mixed)).add(self.least);
-            let over = short.mul(short).mul(self.least.mul(V::splat(LIMIT))).max(over);
+            let h0 = self.weighed::<0>(g0, g1, g2);
+            let h1 = self.weighed::<1>(g0, g1, g2);
+            let h2 = self.weighed::<2>(g0, g1, g2);
+            let over = dot(g0, h0).add(dot(g1, h1)).add(dot(g2, h2)).add(self.least());
+            let over = short.mul(short).mul(self.least().mul(V::splat(LIMIT))).max(over);
             let step = self.step(VOLUME, short, None, over);
             self.pull = [scale(g0, step), scale(g1, step), scale(g2, step)];
-            self.f = [add(a, self.pulled::<0>()), add(b, self.pulled::<1>()), add(c, self.pulled::<2>())];
+            self.f = [add(a, scale(h0, step)), add(b, scale(h1, step)), add(c, scale(h2, step))];
         }
     }
 
-    /// What the pull so far adds to a column: `sum_i M_ia L_i`.
+    /// `sum_i M_ia g_i`: what a pull by `g` adds to a column.
     #[inline(always)]
-    unsafe fn pulled<const A: usize>(&self) -> [V; 3] {
+    unsafe fn weighed<const A: usize>(&self, g0: [V; 3], g1: [V; 3], g2: [V; 3]) -> [V; 3] {
         // SAFETY: the caller's promise, passed on.
         unsafe {
-            let [x, y, z] = self.pull;
-            add(add(scale(x, self.m[0][A]), scale(y, self.m[1][A])), scale(z, self.m[2][A]))
+            let (x, y) = (scale(g0, self.m::<0, A>()), scale(g1, self.m::<1, A>()));
+            add(add(x, y), scale(g2, self.m::<2, A>()))
         }
     }
 }

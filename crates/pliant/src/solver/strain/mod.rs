@@ -262,6 +262,7 @@ impl StrainSolver {
         if state.scaled.is_empty() {
             state.scaled = self.pack.columns.clone();
         }
+        state.forget_grams();
         parallel::for_each_chunk_mut(&mut state.scaled, BATCH, |chunk, to| {
             for (index, to) in to.iter_mut().enumerate() {
                 let batch = chunk * BATCH + index;
@@ -291,9 +292,11 @@ impl StrainSolver {
             state.forget_multipliers();
             for iteration in 0..effort.iterations {
                 let kind = if iteration < effort.consolidating { Kind::Consolidating } else { Kind::All };
+                state.weigh(self, kind, lighter);
                 self.sweep(state, kind, lighter);
             }
             for _ in 0..effort.volume_sweeps {
+                state.weigh(self, Kind::Volume, lighter);
                 self.sweep(state, Kind::Volume, lighter);
             }
             state.give_nodes(self, nodes);
@@ -317,12 +320,14 @@ impl StrainSolver {
                 let [first, second] = [slab_of(each * part), slab_of(each * part + 1)];
                 if let Some(sweep_two) = sweep_two.filter(|_| second < self.slabs) {
                     let (a, b) = span.cut(self, second);
-                    let tasks =
-                        [&mut numbers.task(first, a.multipliers), &mut numbers.task(second, b.multipliers)];
+                    let tasks = [
+                        &mut numbers.task(first, kind, a.multipliers),
+                        &mut numbers.task(second, kind, b.multipliers),
+                    ];
                     // SAFETY: as below, and slabs with another between them share no node.
                     return unsafe { sweep_two(tasks, kind, [a.nodes, b.nodes]) };
                 }
-                let mut task = numbers.task(first, span.multipliers);
+                let mut task = numbers.task(first, kind, span.multipliers);
                 match self.kernels {
                     // SAFETY: the path was found available when the solver was made, and the tets packed for it; they are
                     // on nodes of this slab and the next, which the span holds; the numbers are the slab's.
@@ -339,7 +344,7 @@ impl StrainSolver {
     /// As [`StrainSolver::solve`].
     pub fn residual(&self, state: &mut StrainState, nodes: &[Node]) -> f32 {
         let sum = self.judge(state, nodes, |slab, window, numbers| {
-            let task = numbers.task(slab, &mut []);
+            let task = numbers.task(slab, Kind::All, &mut []);
             let errors = match self.kernels {
                 // SAFETY: as for sweeps; the window holds the slab's nodes, the next's and more.
                 Some(kernels) => unsafe { (kernels.errors)(&task, window) },
@@ -357,7 +362,7 @@ impl StrainSolver {
     /// As [`StrainSolver::solve`].
     pub fn check(&self, state: &mut StrainState, nodes: &[Node], share: f32) -> Check {
         let (flat, finite) = self.judge(state, nodes, |slab, window, numbers| {
-            let task = numbers.task(slab, &mut []);
+            let task = numbers.task(slab, Kind::All, &mut []);
             let flat = match self.kernels {
                 // SAFETY: as above.
                 Some(kernels) => unsafe { (kernels.flat)(&task, window, share) },

@@ -14,6 +14,9 @@ use std::ops::Range;
 /// masses that keeps denominators up (see [`super::REGULAR`]).
 pub(super) type Columns = [Row; 10];
 
+/// Sixteen tets with the inverse masses of their nodes: `M_00, M_01, M_02, M_11, M_12, M_22`, and what keeps denominators up.
+pub(super) type Gram = [Row; 7];
+
 /// Seven numbers of sixteen tets: stretch 1, 2, 3; shear 12, 13, 23; volume.
 pub(super) type Seven = [Row; 7];
 

@@ -114,17 +114,14 @@ impl Tet {
         let [a, b, c] = self.f;
         let g = [b.cross(c), c.cross(a), a.cross(b)];
         let short = 1.0 - dot(a, g[0]);
-        let own =
-            self.m[0][0] * dot(g[0], g[0]) + self.m[1][1] * dot(g[1], g[1]) + self.m[2][2] * dot(g[2], g[2]);
-        let mixed =
-            self.m[0][1] * dot(g[0], g[1]) + self.m[0][2] * dot(g[0], g[2]) + self.m[1][2] * dot(g[1], g[2]);
-        let over = own + (mixed + mixed) + self.least;
+        // What a pull by `g` adds to the columns.
+        let h = self.m.map(|m| g[0] * m[0] + g[1] * m[1] + g[2] * m[2]);
+        let over = dot(g[0], h[0]) + dot(g[1], h[1]) + dot(g[2], h[2]) + self.least;
         let over = max(short * short * (self.least * LIMIT), over);
         let step = material.step(VOLUME, short, 1.0, over);
         self.pull = g.map(|g| g * step);
-        let [x, y, z] = self.pull;
         for a in 0..3 {
-            self.f[a] += x * self.m[0][a] + y * self.m[1][a] + z * self.m[2][a];
+            self.f[a] += h[a] * step;
         }
     }
 }

@@ -3,11 +3,12 @@
 use super::super::pack::{BATCH, Row};
 use super::super::state::Found;
 use super::StrainSolver;
-use super::kernel::Task;
-use super::pack::{Columns, Seven};
+use super::kernel::{Kind, Task};
+use super::pack::{Columns, Gram, Seven};
 use crate::body::Node;
 use crate::body::topology::NONE;
 use crate::parallel;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Nodes a thread moves at a time into the solver's order and back.
 const CHUNK: usize = 4096;
@@ -27,6 +28,11 @@ pub struct StrainState {
     pub(super) multipliers: Vec<Seven>,
     /// Columns of scaled tets; empty: those of the solver.
     pub(super) scaled: Vec<Columns>,
+    /// What inverse masses make of the columns, for the sweeps that do not consolidate and for those that do; empty for
+    /// the plain code.
+    grams: [Vec<Gram>; 2],
+    /// The `lighter` that each were made with; none where masses or columns have changed since.
+    made_with: [Option<f32>; 2],
     /// In the solver's order. Fillers are of inverse mass 0, at 0.
     pub(super) nodes: Vec<Node>,
     /// What was found in each slab.
@@ -38,14 +44,15 @@ pub struct StrainState {
 pub(super) struct Numbers<'a> {
     solver: &'a StrainSolver,
     columns: &'a [Columns],
+    grams: [&'a [Gram]; 2],
     stiffness: &'a [Seven],
     block_of: &'a [u32],
     lighter: f32,
 }
 
 impl<'a> Numbers<'a> {
-    /// The tets of a slab. Multipliers are cut from the slab on.
-    pub(super) fn task(&self, slab: usize, multipliers: &'a mut [Seven]) -> Task<'a> {
+    /// The tets of a slab for a kind of sweep. Multipliers are cut from the slab on.
+    pub(super) fn task(&self, slab: usize, kind: Kind, multipliers: &'a mut [Seven]) -> Task<'a> {
         let pack = &self.solver.pack;
         let batches = pack.slab(slab);
         let kept = batches.len().min(multipliers.len());
@@ -53,6 +60,7 @@ impl<'a> Numbers<'a> {
             plain: pack.plain.get(batches.start * BATCH..batches.end * BATCH).unwrap_or(&[]),
             offsets: pack.offsets.get(batches.start * 4..batches.end * 4).unwrap_or(&[]),
             columns: &self.columns[batches.clone()],
+            grams: self.grams[of_kind(kind)].get(batches.clone()).unwrap_or(&[]),
             finished: &pack.finished[batches.clone()],
             stiffness: &self.stiffness[batches.clone()],
             block_of: &self.block_of[batches],
@@ -65,12 +73,15 @@ impl<'a> Numbers<'a> {
 impl StrainState {
     pub(super) fn new(solver: &StrainSolver) -> Self {
         let batches = solver.pack.columns.len();
+        let grams = vec![NO_NUMBERS; if solver.kernels.is_some() { batches } else { 0 }];
         Self {
             compliant: false,
             stiffness: vec![NO_NUMBERS; batches],
             block_of: vec![0; batches],
             multipliers: Vec::new(),
             scaled: Vec::new(),
+            grams: [grams.clone(), grams],
+            made_with: [None; 2],
             nodes: vec![[0.0; 4]; solver.places.node_at.len()],
             found: vec![Found { sum: 0.0, finite: true }; solver.slabs],
         }
@@ -98,6 +109,7 @@ impl StrainState {
             + size_of_val(&self.block_of[..])
             + size_of_val(&self.multipliers[..])
             + size_of_val(&self.scaled[..])
+            + self.grams.iter().map(|grams| size_of_val(&grams[..])).sum::<usize>()
             + size_of_val(&self.nodes[..])
             + size_of_val(&self.found[..])
     }
@@ -110,9 +122,33 @@ impl StrainState {
         lighter: f32,
     ) -> (Numbers<'a>, &'a mut [Seven], &'a mut [Node], &'a mut [Found]) {
         let columns = if self.scaled.is_empty() { &solver.pack.columns } else { &self.scaled };
+        let grams = self.grams.each_ref().map(|grams| &grams[..]);
         let numbers =
-            Numbers { solver, columns, stiffness: &self.stiffness, block_of: &self.block_of, lighter };
+            Numbers { solver, columns, grams, stiffness: &self.stiffness, block_of: &self.block_of, lighter };
         (numbers, &mut self.multipliers, &mut self.nodes, &mut self.found)
+    }
+
+    /// Columns or masses are others.
+    pub(super) fn forget_grams(&mut self) {
+        self.made_with = [None; 2];
+    }
+
+    /// Makes what sweeps of a kind go by, where that is not at hand.
+    pub(super) fn weigh(&mut self, solver: &StrainSolver, kind: Kind, lighter: f32) {
+        let of = of_kind(kind);
+        let Some(kernels) = solver.kernels.filter(|_| self.made_with[of] != Some(lighter)) else { return };
+        let mut grams = std::mem::take(&mut self.grams[of]);
+        let (numbers, _, nodes, _) = self.parts(solver, lighter);
+        let (nodes, first) = (&*nodes, &solver.pack.starts);
+        let cut = |grams, slab| cut_grams(grams, first[slab] as usize);
+        parallel::for_each_part(0..solver.slabs, (0, &mut grams[..]), cut, |slab, (_, grams)| {
+            let task = numbers.task(slab, kind, &mut []);
+            // SAFETY: the path was found available when the solver was made, and the tets packed for it; nodes are given
+            // from the slab's own on, and grams are cut by the slab's batches.
+            unsafe { (kernels.weigh)(&task, kind, &nodes[solver.places.starts[slab] as usize..], grams) }
+        });
+        self.grams[of] = grams;
+        self.made_with[of] = Some(lighter);
     }
 
     pub(super) fn forget_multipliers(&mut self) {
@@ -129,14 +165,24 @@ impl StrainState {
     pub(super) fn take_nodes(&mut self, solver: &StrainSolver, nodes: &[Node]) {
         assert_eq!(nodes.len(), solver.nodes(), "one place per node");
         self.check(solver);
+        let masses_change = AtomicBool::new(false);
         parallel::for_each_chunk_mut(&mut self.nodes, CHUNK, |chunk, to| {
+            let mut change = false;
             for (to, &node) in to.iter_mut().zip(&solver.places.node_at[chunk * CHUNK..]) {
                 if node != NONE {
                     let [x, y, z, w] = nodes[node as usize];
-                    *to = [x, y, z, if solver.pinned[node as usize] { 0.0 } else { w }];
+                    let w = if solver.pinned[node as usize] { 0.0 } else { w };
+                    change |= w != to[3];
+                    *to = [x, y, z, w];
                 }
             }
+            if change {
+                masses_change.store(true, Ordering::Relaxed);
+            }
         });
+        if masses_change.into_inner() {
+            self.forget_grams();
+        }
     }
 
     /// Copies nodes back; pinned ones stay as they are.
@@ -150,4 +196,18 @@ impl StrainState {
             }
         });
     }
+}
+
+/// Which grams sweeps of a kind go by.
+fn of_kind(kind: Kind) -> usize {
+    usize::from(kind == Kind::Consolidating)
+}
+
+/// Grams from a batch on.
+type Grams<'a> = (usize, &'a mut [Gram]);
+
+/// What lies before a batch, and what lies from it on.
+fn cut_grams((from, grams): Grams<'_>, to: usize) -> (Grams<'_>, Grams<'_>) {
+    let (before, after) = grams.split_at_mut(to - from);
+    ((from, before), (to, after))
 }
