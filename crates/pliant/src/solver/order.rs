@@ -8,7 +8,7 @@ use std::ops::Range;
 /// sixteen fill better, of tets in layers 11 in 12 lanes with 1200 and 19 in 20 with twice as many.
 const SLAB_TETS: usize = 2400;
 
-/// The same in a body that has not four such slabs, one for either of two threads at a time.
+/// The same in a body that has not eight such slabs, two for either of two threads at a time.
 const SMALL_SLAB: usize = 1200;
 
 /// Least thickness of a slab, in edges. Of slabs one edge thick every second one sees the others as they were, and the
@@ -118,7 +118,7 @@ pub(super) struct Slabs {
 impl Slabs {
     /// Cuts nodes `0..count`, given the tets (or what else joins nodes) in the new order.
     pub(super) fn new<const N: usize>(count: usize, tets: &[[u32; N]]) -> Self {
-        let least = if tets.len() >= 4 * SLAB_TETS { SLAB_TETS } else { SMALL_SLAB };
+        let least = if tets.len() >= 8 * SLAB_TETS { SLAB_TETS } else { SMALL_SLAB };
         let ends = |tet: &[u32; N]| {
             let low = tet.iter().fold(u32::MAX, |low, &node| low.min(node));
             (low, tet.iter().fold(0, |high, &node| high.max(node)))

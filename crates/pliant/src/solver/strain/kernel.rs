@@ -456,10 +456,11 @@ impl<V: Lanes, const COMPLIANT: bool> Tets<V, COMPLIANT> {
             let length = square.sqrt().max(floor);
             let short = V::splat(1.0).sub(length);
             let step = self.step(I, short, Some(length), self.m::<I, I>().add(self.least()));
-            self.pull[I] = add(self.pull[I], scale(f, step));
-            self.f[0] = add(self.f[0], scale(f, step.mul(self.m::<I, 0>())));
-            self.f[1] = add(self.f[1], scale(f, step.mul(self.m::<I, 1>())));
-            self.f[2] = add(self.f[2], scale(f, step.mul(self.m::<I, 2>())));
+            let by = scale(f, step);
+            self.pull[I] = add(self.pull[I], by);
+            self.f[0] = add(self.f[0], scale(by, self.m::<I, 0>()));
+            self.f[1] = add(self.f[1], scale(by, self.m::<I, 1>()));
+            self.f[2] = add(self.f[2], scale(by, self.m::<I, 2>()));
         }
     }
 

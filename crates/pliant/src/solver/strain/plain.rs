@@ -87,9 +87,10 @@ impl Tet {
         let f = self.f[i];
         let length = max(square.sqrt(), DIRECTION_FLOOR);
         let step = material.step(i, 1.0 - length, length, self.m[i][i] + self.least);
-        self.pull[i] += f * step;
+        let by = f * step;
+        self.pull[i] += by;
         for j in 0..3 {
-            self.f[j] += f * (step * self.m[i][j]);
+            self.f[j] += by * self.m[i][j];
         }
     }
 
