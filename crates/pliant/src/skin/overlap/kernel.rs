@@ -87,19 +87,30 @@ pub(super) struct Bone {
     pub axes: [Vec3; 2],
 }
 
+/// The bone that points hang on, in the pose.
+pub(super) struct Own<'a> {
+    pub start: Vec3,
+    pub way: Vec3,
+    /// The way over its squared length.
+    pub along: Vec3,
+    /// One over the squared distance of each at rest.
+    pub per_squares: &'a [f32; ROW],
+}
+
 /// Places beside a bone.
 pub(super) struct Beside {
     /// How far along it, from 0 to 1, and how far from it, squared.
     pub along: [f32; ROW],
     pub squares: [f32; ROW],
-    /// In which direction around it, and how much more to both sides.
+    /// In which direction around it.
     pub turns: [f32; ROW],
-    pub widths: [f32; ROW],
+    /// Of balls, how much more to both sides; of points, how far they are from their own bone against rest, squared.
+    pub others: [f32; ROW],
 }
 
 impl Beside {
     pub(super) const NONE: Self =
-        Self { along: [0.0; ROW], squares: [0.0; ROW], turns: [0.0; ROW], widths: [0.0; ROW] };
+        Self { along: [0.0; ROW], squares: [0.0; ROW], turns: [0.0; ROW], others: [0.0; ROW] };
 }
 
 /// Balls around as many clusters of points.
@@ -125,8 +136,8 @@ pub(super) type OwnKernel = unsafe fn(&Plane, &Members, u32, &mut Side, &mut [f3
 pub(super) type GapsKernel = unsafe fn(&Plane, &Members, &Side, &mut [f32; ROW]) -> u32;
 /// How much of them is held after they were moved, and which are at all.
 pub(super) type HoldKernel = unsafe fn(&Plane, f32, &Side, &[f32; ROW], &mut [f32; ROW]) -> u32;
-/// Where points are beside a bone; which are no farther than that, squared.
-pub(super) type BesideKernel = unsafe fn(&Bone, f32, &[u32; ROW], &[Vec3], &mut Beside) -> u32;
+/// Where points are beside a bone and beside their own; which are no farther from the former than that, squared.
+pub(super) type BesideKernel = unsafe fn(&Bone, &Own<'_>, f32, &[u32; ROW], &[Vec3], &mut Beside) -> u32;
 
 /// The same for the centers of balls, which may be farther by their radii times a factor.
 pub(super) type MeetKernel = unsafe fn(&Bone, [f32; 2], &Balls, &mut Beside) -> u32;
@@ -152,7 +163,7 @@ pub(super) fn kernels(path: Path) -> Kernels {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Balls, Beside, Bone, Kernels, Members, Plane, ROW, Scan, Scanned, Side};
+    use super::{Balls, Beside, Bone, Kernels, Members, Own, Plane, ROW, Scan, Scanned, Side};
     use glam::Vec3;
 
     pub(super) const KERNELS: Kernels = Kernels { scan, own, gaps, hold, beside, meet };
@@ -186,12 +197,13 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     unsafe fn beside(
         bone: &Bone,
+        own: &Own<'_>,
         square: f32,
         vertices: &[u32; ROW],
         positions: &[Vec3],
         found: &mut Beside,
     ) -> u32 {
-        super::beside(bone, square, vertices, positions, found)
+        super::beside(bone, own, square, vertices, positions, found)
     }
 
     #[target_feature(enable = "avx2")]
@@ -311,10 +323,23 @@ fn hold(plane: &Plane, bent: f32, beside: &Side, by: &[f32; ROW], shares: &mut [
 }
 
 #[inline(always)]
-fn beside(bone: &Bone, square: f32, vertices: &[u32; ROW], positions: &[Vec3], found: &mut Beside) -> u32 {
-    measure(bone, &gather(vertices, positions), &[0.0; ROW], 0.0, found);
+fn beside(
+    bone: &Bone,
+    own: &Own<'_>,
+    square: f32,
+    vertices: &[u32; ROW],
+    positions: &[Vec3],
+    found: &mut Beside,
+) -> u32 {
+    let places = gather(vertices, positions);
+    let _ = measure(bone, &places, found);
+    let Own { start, way, along, per_squares } = *own;
     let mut near = [false; ROW];
     for lane in 0..ROW {
+        let (u, v, w) = (places[0][lane] - start.x, places[1][lane] - start.y, places[2][lane] - start.z);
+        let t = clamped(u * along.x + v * along.y + w * along.z);
+        let (u, v, w) = (u - way.x * t, v - way.y * t, w - way.z * t);
+        found.others[lane] = (u * u + v * v + w * w) * per_squares[lane];
         // False, too, where a place is not a number.
         near[lane] = found.squares[lane] <= square;
     }
@@ -323,40 +348,47 @@ fn beside(bone: &Bone, square: f32, vertices: &[u32; ROW], positions: &[Vec3], f
 
 #[inline(always)]
 fn meet(bone: &Bone, [most, factor]: [f32; 2], balls: &Balls, found: &mut Beside) -> u32 {
-    measure(bone, &balls.centers, &balls.radii, factor, found);
+    let asides = measure(bone, &balls.centers, found);
     let mut near = [false; ROW];
     for lane in 0..ROW {
-        let reach = most + balls.radii[lane] * factor;
+        let radius = balls.radii[lane] * factor;
+        let reach = most + radius;
         near[lane] = found.squares[lane] < reach * reach;
+        // The tangent of half the angle that a ball covers is more than that angle; diamonds turn no faster than circles.
+        // Not a number, or infinite, where the bone goes through it.
+        let tangent = radius / (asides[lane] - radius * radius).sqrt();
+        found.others[lane] = SLACK * PER_TURN * tangent + TURN;
     }
     bits(&near)
 }
 
-/// Where balls are beside a bone, their radii times a factor.
 #[inline(always)]
-fn measure(bone: &Bone, places: &[[f32; ROW]; 3], radii: &[f32; ROW], factor: f32, found: &mut Beside) {
+fn clamped(t: f32) -> f32 {
+    let t = if t > 0.0 { t } else { 0.0 };
+    if t < 1.0 { t } else { 1.0 }
+}
+
+/// Where places are beside a bone; how far they are from its line, squared.
+#[inline(always)]
+fn measure(bone: &Bone, places: &[[f32; ROW]; 3], found: &mut Beside) -> [f32; ROW] {
     let (a, b, c) = (bone.back.x_axis, bone.back.y_axis, bone.back.z_axis);
     let (by, start, way, rate) = (bone.back_by, bone.start, bone.way, bone.along);
     let [side, up] = bone.axes;
+    let mut asides = [0f32; ROW];
     for lane in 0..ROW {
         let (x, y, z) = (places[0][lane], places[1][lane], places[2][lane]);
         let u = a.x * x + b.x * y + c.x * z + by.x - start.x;
         let v = a.y * x + b.y * y + c.y * z + by.y - start.y;
         let w = a.z * x + b.z * y + c.z * z + by.z - start.z;
         let (x, y) = (u * side.x + v * side.y + w * side.z, u * up.x + v * up.y + w * up.z);
-        let t = u * rate.x + v * rate.y + w * rate.z;
-        let t = if t > 0.0 { t } else { 0.0 };
-        let t = if t < 1.0 { t } else { 1.0 };
+        let t = clamped(u * rate.x + v * rate.y + w * rate.z);
         let (u, v, w) = (u - way.x * t, v - way.y * t, w - way.z * t);
         found.along[lane] = t;
         found.squares[lane] = u * u + v * v + w * w;
         found.turns[lane] = diamond(x, y) * PER_TURN;
-        // The tangent of half the angle that a ball covers is more than that angle; diamonds turn no faster than circles.
-        // Not a number, or infinite, where the bone goes through it.
-        let radius = radii[lane] * factor;
-        let tangent = radius / (x * x + y * y - radius * radius).sqrt();
-        found.widths[lane] = SLACK * PER_TURN * tangent + TURN;
+        asides[lane] = x * x + y * y;
     }
+    asides
 }
 
 /// An angle from 0 to 4 with no sines in it.

@@ -5,7 +5,7 @@
 //! each, in the pose, do not come near the other's bone.
 
 use super::kernel::{
-    AROUND, Balls, Beside, BesideKernel, Bone, MeetKernel, PER_TURN, ROW as CLUSTER, SLACK, diamond,
+    AROUND, Balls, Beside, BesideKernel, Bone, MeetKernel, Own, PER_TURN, ROW as CLUSTER, SLACK, diamond,
 };
 use super::{Overlap, OverlapState};
 use crate::asset::Character;
@@ -39,6 +39,8 @@ const BATCH: usize = 256;
 /// Clusters a task, and rows of balls, and limbs.
 const TASK: usize = 16;
 const BALLS: usize = 4;
+/// Rounding when points are passed over for where they are in the flesh, in squared distances.
+const DEEPER: f32 = 1.002;
 /// Weight on the other bone from which on flesh is blended, not in contact.
 const SHARED: f32 = 0.02;
 
@@ -94,6 +96,8 @@ pub(super) struct Limbs {
     sides: Vec<Side>,
     /// The vertices of each cluster; the last one's again where it is not full.
     clusters: Vec<[u32; CLUSTER]>,
+    /// And one over the squares of their distances from the bone at rest.
+    per_squares: Vec<[f32; CLUSTER]>,
     /// The first cluster of each row of balls, and how many there are.
     balls: Vec<(u32, u32)>,
     /// Distance from its limb's bone at rest, per point.
@@ -173,18 +177,19 @@ impl Limb {
             let radius = balls.radii[lane] * posed.shrinks;
             let share = radius * self.per_length;
             let rows = row_at(beside.along[lane] - share)..=row_at(beside.along[lane] + share);
-            let reach = SLACK * (self.most_facing(rows, beside.turns[lane], beside.widths[lane]) + radius);
+            let reach = SLACK * (self.most_facing(rows, beside.turns[lane], beside.others[lane]) + radius);
             near |= u32::from(beside.squares[lane] < reach * reach) << lane;
         }
         near
     }
 
-    /// Which of some points of a cluster are near enough to the bone to be in its flesh.
+    /// Which of some points of a cluster are in the flesh of the bone, and deeper in it than in their own; rounding aside,
+    /// which here is not that of `ratio`.
     fn reached(
         &self,
         beside: BesideKernel,
         posed: &Posed,
-        asked: u32,
+        (asked, own): (u32, &Own<'_>),
         vertices: &[u32; CLUSTER],
         positions: &[Vec3],
     ) -> u32 {
@@ -192,16 +197,16 @@ impl Limb {
         let mut found = Beside::NONE;
         let reach = SLACK * self.most;
         // SAFETY: the path was found available.
-        let mut left = asked & unsafe { beside(&bone, reach * reach, vertices, positions, &mut found) };
+        let mut left = asked & unsafe { beside(&bone, own, reach * reach, vertices, positions, &mut found) };
         let mut near = 0;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
-            // One row more: rounding here is not that of `ratio`.
-            let row = row_at(found.along[lane]);
-            let rows = row..=(row + 1).min(ALONG - 2);
-            let reach = SLACK * self.most_facing(rows, found.turns[lane], found.widths[lane]);
-            near |= u32::from(found.squares[lane] <= reach * reach) << lane;
+            let cell = Cell::new(found.along[lane], found.turns[lane]);
+            // Between those two, whatever the direction.
+            let radius = cell.of(&self.radii).max(cell.mean(&self.mean_along));
+            let reach = DEEPER * radius * radius * found.others[lane].min(1.0);
+            near |= u32::from(found.squares[lane] <= reach) << lane;
         }
         near
     }
@@ -211,9 +216,7 @@ impl Limb {
     fn ratio(&self, at: Vec3, most: f32) -> Option<(f32, Vec3, f32)> {
         let (on, along) = self.on(at);
         let off = at - on;
-        let row = along * (ALONG - 1) as f32;
-        let r = (row as usize).min(ALONG - 2);
-        let reach = most * self.most_along[r];
+        let reach = most * self.most_along[row_at(along)];
         let square = off.length_squared();
         // False, too, where a place is not a number.
         let near = square <= reach * reach;
@@ -221,20 +224,12 @@ impl Limb {
             return None;
         }
         let (x, y) = (off.dot(self.axes[0]), off.dot(self.axes[1]));
-        let turn = diamond(x, y) * PER_TURN;
-        let c = turn as usize % AROUND;
-        let (u, v) = (row - r as f32, turn - turn.floor());
-        let next = (c + 1) % AROUND;
-        let [upper, lower] = [r, r + 1].map(|r| {
-            let radii = &self.radii[r * AROUND..][..AROUND];
-            radii[c] * (1.0 - v) + radii[next] * v
-        });
-        let radius = upper * (1.0 - u) + lower * u;
+        let cell = Cell::new(along, diamond(x, y) * PER_TURN);
         let distance = square.sqrt();
         // Beyond an end, in the bone's own way, there is no direction around it.
         let aside = if distance > 0.0 { ((x.abs() + y.abs()) / distance).min(1.0) } else { 0.0 };
-        let mean = self.mean_along[r] * (1.0 - u) + self.mean_along[r + 1] * u;
-        let radius = mean + (radius - mean) * aside;
+        let mean = cell.mean(&self.mean_along);
+        let radius = mean + (cell.of(&self.radii) - mean) * aside;
         let way = if distance > 0.0 { off / distance } else { Vec3::ZERO };
         Some((distance / radius, way, radius))
     }
@@ -251,6 +246,35 @@ impl Limb {
         let last = (turn + width + AROUND as f32) as usize;
         let cells = (first..=last).map(|c| c % AROUND);
         cells.flat_map(|c| rows.iter().map(move |row| row[c])).fold(0.0, f32::max)
+    }
+}
+
+/// Where a place beside a bone is among its stations and directions: the ones before it, and how far it is from those.
+struct Cell {
+    row: usize,
+    turn: usize,
+    from_row: f32,
+    from_turn: f32,
+}
+
+impl Cell {
+    fn new(along: f32, turn: f32) -> Self {
+        let row = row_at(along);
+        let from_row = along * (ALONG - 1) as f32 - row as f32;
+        Self { row, turn: turn as usize % AROUND, from_row, from_turn: turn - turn.floor() }
+    }
+
+    fn of(&self, radii: &[f32]) -> f32 {
+        let next = (self.turn + 1) % AROUND;
+        let [upper, lower] = [self.row, self.row + 1].map(|row| {
+            let radii = &radii[row * AROUND..][..AROUND];
+            radii[self.turn] * (1.0 - self.from_turn) + radii[next] * self.from_turn
+        });
+        upper * (1.0 - self.from_row) + lower * self.from_row
+    }
+
+    fn mean(&self, means: &[f32; ALONG]) -> f32 {
+        means[self.row] * (1.0 - self.from_row) + means[self.row + 1] * self.from_row
     }
 }
 
@@ -282,6 +306,7 @@ impl Limbs {
             }
         }
         let (mut limbs, mut clusters, mut balls) = (Vec::new(), Vec::new(), Vec::new());
+        let mut per_squares = Vec::new();
         for (joint, points) in points_of.into_iter().enumerate() {
             let slot = character.slots().iter().position(|s| s.joint as usize == joint);
             let own = bones.iter().filter(|b| b.joint as usize == joint);
@@ -292,9 +317,11 @@ impl Limbs {
             }
             if let Some(mut limb) = limb(mesh, slot as u16, joint as u32, [bone.start, bone.end], &points) {
                 (limb.first_cluster, limb.first_balls) = (clusters.len() as u32, balls.len() as u32);
-                let vertex = |points: &[Flesh], k: usize| points[k.min(points.len() - 1)].vertex;
-                let rows = limb.points.chunks(CLUSTER);
-                clusters.extend(rows.map(|points| std::array::from_fn(|k| vertex(points, k))));
+                let flesh = |points: &[Flesh], k: usize| points[k.min(points.len() - 1)];
+                let rows = || limb.points.chunks(CLUSTER);
+                clusters.extend(rows().map(|points| std::array::from_fn(|k| flesh(points, k).vertex)));
+                let per_square = |radius: f32| if radius > 0.0 { (radius * radius).recip() } else { 0.0 };
+                per_squares.extend(rows().map(|p| std::array::from_fn(|k| per_square(flesh(p, k).radius))));
                 let first = (limb.first_cluster..clusters.len() as u32).step_by(CLUSTER);
                 balls.extend(first.map(|k| (k, (clusters.len() as u32 - k).min(CLUSTER as u32))));
                 limbs.push(limb);
@@ -302,7 +329,7 @@ impl Limbs {
         }
         let mut radii = vec![f32::INFINITY; mesh.len()];
         limbs.iter().flat_map(|l| &l.points).for_each(|flesh| radii[flesh.point as usize] = flesh.radius);
-        let mut limbs = Self { limbs, sides: Vec::new(), clusters, balls, radii };
+        let mut limbs = Self { limbs, sides: Vec::new(), clusters, per_squares, balls, radii };
         limbs.find_sides(character, mesh);
         limbs
     }
@@ -474,6 +501,11 @@ impl Posed {
         (place.is_finite() && back.is_finite() && posed.reach.is_finite()).then_some(posed)
     }
 
+    fn own<'a>(&self, per_squares: &'a [f32; CLUSTER]) -> Own<'a> {
+        let [start, end] = self.bone;
+        Own { start, way: end - start, along: self.along, per_squares }
+    }
+
     fn at_rest(&self, at: Vec3) -> Vec3 {
         self.back * at + self.back_by
     }
@@ -601,8 +633,10 @@ impl Limbs {
             return;
         };
         let points = &own.points[cluster as usize * CLUSTER..];
-        let vertices = &self.clusters[(own.first_cluster + cluster) as usize];
-        let mut left = other.reached(kernels.beside, posed, apart, vertices, positions);
+        let index = (own.first_cluster + cluster) as usize;
+        let of_own = own_posed.own(&self.per_squares[index]);
+        let vertices = &self.clusters[index];
+        let mut left = other.reached(kernels.beside, posed, (apart, &of_own), vertices, positions);
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
@@ -648,7 +682,8 @@ mod tests {
     use crate::simd::Path;
     use crate::zoo;
 
-    /// Flesh inside a limb is never passed over, point by point or in balls; most balls that are beside it are.
+    /// Flesh inside a limb is never passed over, point by point or in balls, nor flesh that is deeper in it than in its own;
+    /// most balls that are beside it are, and most points that are deeper in their own.
     #[test]
     fn nothing_inside_is_passed_over() {
         let character = zoo::character("hand", None).unwrap();
@@ -660,6 +695,7 @@ mod tests {
             (seed >> 8) as f32 / (1 << 24) as f32
         };
         let (mut inside, mut beside, mut left) = (0, 0, 0);
+        let (mut reaching, mut passed) = (0, 0);
         for limb in &limbs {
             let posed = Posed::new(limb, &DAffine3::IDENTITY, std::iter::empty()).unwrap();
             for _ in 0..1000 {
@@ -669,11 +705,30 @@ mod tests {
                 let mut aside = || radius * 0.57 * (2.0 * random() - 1.0);
                 let points: [Vec3; CLUSTER] =
                     std::array::from_fn(|_| center + Vec3::new(aside(), aside(), aside()));
-                let is_in = |at: &Vec3| limb.ratio(*at, 1.0).is_some_and(|(ratio, ..)| ratio < 1.0);
-                let within: u32 = points.iter().enumerate().map(|(k, p)| u32::from(is_in(p)) << k).sum();
+                let ratio = |at: &Vec3| limb.ratio(*at, 1.0).map_or(1.0, |(ratio, ..)| ratio);
+                let within: u32 =
+                    points.iter().enumerate().map(|(k, p)| u32::from(ratio(p) < 1.0) << k).sum();
                 let vertices = std::array::from_fn(|k| k as u32);
-                let reached = limb.reached(kernels.beside, &posed, u32::MAX, &vertices, &points);
-                assert_eq!(within & !reached, 0, "{center} {radius}");
+                let reached = |per_square: f32| {
+                    let per_squares = [per_square; CLUSTER];
+                    let own = Own {
+                        start: center + radius,
+                        way: Vec3::ZERO,
+                        along: Vec3::ZERO,
+                        per_squares: &per_squares,
+                    };
+                    limb.reached(kernels.beside, &posed, (u32::MAX, &own), &vertices, &points)
+                };
+                assert_eq!(within & !reached(f32::MAX), 0, "{center} {radius}");
+                // Of a bone that is a point, at such a distance.
+                let own_radius = radius * (0.2 + random());
+                let reached = reached((own_radius * own_radius).recip());
+                for (lane, point) in points.iter().enumerate().filter(|(lane, _)| within >> lane & 1 == 1) {
+                    let lacks = point.distance(center + radius) / own_radius - ratio(point);
+                    assert!(lacks <= 0.0 || reached >> lane & 1 == 1, "{point} {own_radius}");
+                    reaching += u32::from(lacks <= 0.0);
+                    passed += u32::from(lacks <= 0.0 && reached >> lane & 1 == 0);
+                }
                 let mut balls = Balls::NONE;
                 (0..3).for_each(|i| balls.centers[i][3] = center[i]);
                 balls.radii[3] = radius;
@@ -685,5 +740,6 @@ mod tests {
             }
         }
         assert!(inside > 1000 && left > beside / 2, "{inside} {left} of {beside}");
+        assert!(reaching > 1000 && passed > reaching / 2, "{passed} of {reaching}");
     }
 }

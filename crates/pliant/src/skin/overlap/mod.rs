@@ -77,12 +77,17 @@ impl OverlapState {
 
     /// Moves a point as far as it is not going that way already: what several push the same way goes there once.
     fn push(&mut self, point: u32, by: Vec3) {
+        if by == Vec3::ZERO {
+            return;
+        }
+        let moved = &mut self.moved[point as usize];
+        if *moved == Vec3::ZERO {
+            self.moving.push(point);
+            *moved = by;
+            return;
+        }
         let length = by.length();
         if length > 0.0 {
-            let moved = &mut self.moved[point as usize];
-            if *moved == Vec3::ZERO {
-                self.moving.push(point);
-            }
             let way = by / length;
             *moved += way * (length - moved.dot(way).clamp(0.0, length));
         }
