@@ -3,7 +3,7 @@
 mod position_common;
 
 use pliant::asset::Character;
-use pliant::body::Node;
+use pliant::body::{Body, Node};
 use pliant::glam::{DAffine3, DVec3, Vec3};
 use pliant::measure::TetJudge;
 use pliant::method::{Damping, Deformer, Fibre, Model, Place, Preset, Region, Settings, Shape};
@@ -26,6 +26,13 @@ fn place(node: &Node) -> Vec3 {
 
 fn moved(a: &[Node], b: &[Node]) -> f32 {
     a.iter().zip(b).map(|(a, b)| place(a).distance(place(b))).fold(0.0, f32::max)
+}
+
+/// The longest edge of a body's tets, in cells.
+fn longest_edge(body: &Body, nodes: &[Node]) -> f32 {
+    let edges = body.tets().tets().iter().flat_map(|t| [0, 1, 2, 3].map(|k| [t[k], t[(k + 1) % 4]]));
+    let length = |[a, b]: [u32; 2]| place(&nodes[a as usize]).distance(place(&nodes[b as usize]));
+    edges.map(length).fold(0.0, f32::max) / body.cell() as f32
 }
 
 #[test]
@@ -75,6 +82,8 @@ fn crushed_flesh_is_turned_right() {
         let found = judge.frame(&pose_at(&motion, time), instance.nodes().expect("nodes")).expect("measures");
         assert_eq!(found.inverted, 0, "at {time}");
         assert!(found.volume_error_percent.expect("a volume").abs() < 1.0, "at {time}");
+        let longest = longest_edge(deformer.body().expect("flesh"), instance.nodes().expect("nodes"));
+        assert!(longest < 4.0, "at {time}: a node is thrown out, its edges are {longest} cells long");
     }
 }
 
