@@ -87,6 +87,38 @@ fn crushed_flesh_is_turned_right() {
     }
 }
 
+/// A foot is short: a bend of the ankle sets all of it free, and its bone pins next to nothing. What is the foot's alone
+/// turns with it all the same, heel and all.
+#[test]
+fn a_foot_turns_as_one() {
+    let character = sample("human");
+    let (joints, slots) = (character.skeleton().joints(), character.slots());
+    let foot = joints.iter().position(|j| j.name == "LeftFoot").expect("a foot");
+    let slot = slots.iter().position(|s| s.joint as usize == foot).expect("its slot");
+    let rest = character.rest_positions();
+    let of_foot = |v: &usize| character.weights().of(*v).any(|(s, w)| s as usize == slot && w > 0.99);
+    let own: Vec<usize> = (0..rest.len()).filter(of_foot).collect();
+    let ends = |far: fn(f32, f32) -> f32, start: f32| own.iter().map(|&v| rest[v].z).fold(start, far);
+    let length = ends(f32::max, f32::MIN) - ends(f32::min, f32::MAX);
+    for axis in [DVec3::X, DVec3::Y] {
+        let motion = scripted(&character, |time: f64, joint, local: DAffine3| {
+            let turn = DAffine3::from_axis_angle(axis, 45f64.to_radians() * (2.0 * time).min(1.0));
+            if joint == foot { local * turn } else { local }
+        });
+        let deformer = prepare(&character, &settings(8000));
+        let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
+        for frame in 0..=30 {
+            step(instance.as_mut(), &motion, f64::from(frame) / 30.0, &mut shape);
+        }
+        let carried = pose_at(&motion, 1.0).world_from_joint[foot] * slots[slot].joint_from_rest;
+        let off = |v: usize| {
+            carried.transform_point3(rest[v].as_dvec3()).as_vec3().distance(shape.positions[v]) / length
+        };
+        let most = own.iter().map(|&v| off(v)).fold(0.0, f32::max);
+        assert!(most < 0.08, "turned about {axis}: {most} of the foot's length off");
+    }
+}
+
 #[test]
 fn a_held_bend_does_not_jitter() {
     let character = sample("cylinder");
