@@ -160,7 +160,8 @@ fn number(report: &serde_json::Value, pointer: &str) -> f64 {
     report.pointer(pointer).and_then(serde_json::Value::as_f64).unwrap()
 }
 
-/// The quickest second of a dance and of a run, on four characters of other proportions and names.
+/// The quickest second of a dance and of a run, and steps that press a stout figure's arms into its sides, on four
+/// characters of other proportions and names.
 #[test]
 fn recordings_drive_flesh_on_real_characters() {
     let Some(data) = data() else { return };
@@ -179,8 +180,9 @@ fn recordings_drive_flesh_on_real_characters() {
         vec![&knight],
         vec![mesh, "--skeleton", skeleton, "--weights-file", weights],
     ];
-    let (dance, run) = (at("bvh/cmu_05_11.bvh"), at("bvh/cmu_09_01.bvh"));
-    let clips = [(&dance, "2.0", "3.0"), (&run, "0.2", "1.2")];
+    let [dance, run, walk] =
+        ["cmu_05_11", "cmu_09_01", "cmu_02_01"].map(|name| at(&format!("bvh/{name}.bvh")));
+    let clips = [(&dance, "2.0", "3.0"), (&run, "0.2", "1.2"), (&walk, "1.9", "2.2")];
     let all: Vec<_> = characters.iter().flat_map(|c| clips.map(|clip| (c, clip))).collect();
     for_all(&all, |(character, (motion, start, end))| {
         let how = ["--method", "strain", "--motion", motion, "--start", start, "--end", end, "--fps", "30"];

@@ -3,7 +3,7 @@
 mod position_common;
 
 use pliant::asset::Character;
-use pliant::body::Node;
+use pliant::body::{Body, Node};
 use pliant::glam::{DAffine3, DVec3, Vec3};
 use pliant::measure::TetJudge;
 use pliant::method::{Damping, Deformer, Fibre, Model, Place, Preset, Region, Settings, Shape};
@@ -26,6 +26,13 @@ fn place(node: &Node) -> Vec3 {
 
 fn moved(a: &[Node], b: &[Node]) -> f32 {
     a.iter().zip(b).map(|(a, b)| place(a).distance(place(b))).fold(0.0, f32::max)
+}
+
+/// The longest edge of a body's tets, in cells.
+fn longest_edge(body: &Body, nodes: &[Node]) -> f32 {
+    let edges = body.tets().tets().iter().flat_map(|t| [0, 1, 2, 3].map(|k| [t[k], t[(k + 1) % 4]]));
+    let length = |[a, b]: [u32; 2]| place(&nodes[a as usize]).distance(place(&nodes[b as usize]));
+    edges.map(length).fold(0.0, f32::max) / body.cell() as f32
 }
 
 #[test]
@@ -75,6 +82,40 @@ fn crushed_flesh_is_turned_right() {
         let found = judge.frame(&pose_at(&motion, time), instance.nodes().expect("nodes")).expect("measures");
         assert_eq!(found.inverted, 0, "at {time}");
         assert!(found.volume_error_percent.expect("a volume").abs() < 1.0, "at {time}");
+        let longest = longest_edge(deformer.body().expect("flesh"), instance.nodes().expect("nodes"));
+        assert!(longest < 4.0, "at {time}: a node is thrown out, its edges are {longest} cells long");
+    }
+}
+
+/// A foot is short: a bend of the ankle sets all of it free, and its bone pins next to nothing. What is the foot's alone
+/// turns with it all the same, heel and all.
+#[test]
+fn a_foot_turns_as_one() {
+    let character = sample("human");
+    let (joints, slots) = (character.skeleton().joints(), character.slots());
+    let foot = joints.iter().position(|j| j.name == "LeftFoot").expect("a foot");
+    let slot = slots.iter().position(|s| s.joint as usize == foot).expect("its slot");
+    let rest = character.rest_positions();
+    let of_foot = |v: &usize| character.weights().of(*v).any(|(s, w)| s as usize == slot && w > 0.99);
+    let own: Vec<usize> = (0..rest.len()).filter(of_foot).collect();
+    let ends = |far: fn(f32, f32) -> f32, start: f32| own.iter().map(|&v| rest[v].z).fold(start, far);
+    let length = ends(f32::max, f32::MIN) - ends(f32::min, f32::MAX);
+    for axis in [DVec3::X, DVec3::Y] {
+        let motion = scripted(&character, |time: f64, joint, local: DAffine3| {
+            let turn = DAffine3::from_axis_angle(axis, 45f64.to_radians() * (2.0 * time).min(1.0));
+            if joint == foot { local * turn } else { local }
+        });
+        let deformer = prepare(&character, &settings(8000));
+        let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
+        for frame in 0..=30 {
+            step(instance.as_mut(), &motion, f64::from(frame) / 30.0, &mut shape);
+        }
+        let carried = pose_at(&motion, 1.0).world_from_joint[foot] * slots[slot].joint_from_rest;
+        let off = |v: usize| {
+            carried.transform_point3(rest[v].as_dvec3()).as_vec3().distance(shape.positions[v]) / length
+        };
+        let most = own.iter().map(|&v| off(v)).fold(0.0, f32::max);
+        assert!(most < 0.08, "turned about {axis}: {most} of the foot's length off");
     }
 }
 

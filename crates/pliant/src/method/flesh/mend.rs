@@ -18,6 +18,9 @@ const AIM: f64 = 0.02;
 const REGULAR: f64 = 1e-3;
 /// Times that a step which would raise the sum is halved.
 const HALVINGS: usize = 4;
+/// Cells from where it was that a node is moved at most: to tets that are all but flat a far place looks as good as a near
+/// one, and skin would be drawn there.
+const REACH: f64 = 1.0;
 /// How much more a tet counts after each round in which it stayed inside out.
 const MORE: f64 = 4.0;
 
@@ -33,6 +36,8 @@ pub(super) struct Mender {
     stressed: Vec<u32>,
     /// Of the tets around a node.
     planes: Vec<Plane>,
+    /// Where nodes were before.
+    from: Vec<Vec3>,
 }
 
 impl Mender {
@@ -47,6 +52,7 @@ impl Mender {
             stress: vec![1.0; tets],
             stressed: Vec::with_capacity(tets),
             planes: Vec::with_capacity(most),
+            from: vec![Vec3::ZERO; flesh.body.tets().positions().len()],
         }
     }
 
@@ -57,6 +63,10 @@ impl Mender {
         let is_flat = |nodes: &[Node], t: u32| six_volumes(nodes, &tets[t as usize]) <= 0.0;
         self.flat.clear();
         self.flat.extend((0..tets.len() as u32).filter(|&t| is_flat(nodes, t)));
+        if self.flat.is_empty() {
+            return;
+        }
+        self.from.iter_mut().zip(nodes.iter()).for_each(|(from, node)| *from = at(node));
         for round in 0..if yields { ROUNDS } else { FIRM_ROUNDS } {
             if self.flat.is_empty() {
                 break;
@@ -133,6 +143,9 @@ impl Mender {
             self.planes.iter().map(|p| p.stress * short(p) * short(p)).sum()
         };
         let (mut step, before) = (regular.inverse() * push, missing(DVec3::ZERO));
+        let grown = if scaled { libm::cbrt(mean.max(1.0)) } else { 1.0 };
+        let back = (self.from[node as usize] - place).as_dvec3();
+        step = back + (step - back).clamp_length_max(REACH * grown * flesh.body.cell());
         for _ in 0..HALVINGS {
             if step.is_finite() && missing(step) < before {
                 put(&mut nodes[node as usize], place + step.as_vec3());

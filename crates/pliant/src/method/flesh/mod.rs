@@ -9,7 +9,7 @@ mod state;
 mod tissue;
 
 pub(super) use carried::{Carried, apply, at, put};
-pub(super) use rig::{NodeRig, hang};
+pub(super) use rig::{NodeRig, hang, smooth};
 pub(super) use state::{CHUNK, Run};
 pub(super) use tissue::{NodeTissue, presence};
 

@@ -41,6 +41,8 @@ pub(super) fn prepare<'c>(
 struct Strain {
     solver: StrainSolver,
     pins: Vec<Pin>,
+    /// How firmly nodes are held at their linear blend at least.
+    firmness: Vec<f32>,
     twists: Twists,
     /// The pins as pictures know them.
     pinned_to: Vec<u32>,
@@ -51,6 +53,7 @@ impl Strain {
     fn new(flesh: &Flesh<'_>, warnings: &mut Vec<String>) -> Result<Self, PrepareError> {
         let Flesh { settings, body, path, .. } = flesh;
         let pins = pins::pins(flesh, warnings);
+        let firmness = pins::firmness(flesh);
         let twists = Twists::new(flesh, &pins);
         let pinned: Vec<bool> = pins.iter().map(|p| matches!(p, Pin::Bone(_) | Pin::Skinned)).collect();
         let order = match settings.strain.order {
@@ -61,7 +64,7 @@ impl Strain {
         let solver = StrainSolver::new(body.tets(), &pinned, Some(&fibres.frames), order, *path)?;
         let slot = |pin: &Pin| if let Pin::Bone(slot) = pin { u32::from(*slot) } else { u32::MAX };
         let pinned_to = pins.iter().map(slot).collect();
-        Ok(Self { solver, pins, twists, pinned_to, fibres })
+        Ok(Self { solver, pins, firmness, twists, pinned_to, fibres })
     }
 }
 
@@ -182,7 +185,8 @@ impl Physics for Strain {
                 }
                 let hold = tissue[index].bind * settings.strain.hold as f32;
                 let returned = 1.0 - libm::expf(-hold * seconds);
-                place += (at(&skinned[index]) - place) * (skinned[index][3] * returned);
+                let held = skinned[index][3].max(self.firmness[index]);
+                place += (at(&skinned[index]) - place) * (held * returned);
                 if let Pin::Joint(slot) = self.pins[index] {
                     let on_bone = apply(&carried.linear[slot as usize], rest[index]);
                     place += (on_bone - place) * skinned[index][3];

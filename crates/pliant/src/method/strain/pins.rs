@@ -6,7 +6,7 @@
 
 use crate::asset::{Bone, Character, TetMesh};
 use crate::body::topology::NONE;
-use crate::method::flesh::{Flesh, NodeRig};
+use crate::method::flesh::{Flesh, NodeRig, smooth};
 use glam::DVec3;
 
 /// Radii from a joint within which nodes are released: pinned nearer, a bend of 150 degrees turns tets inside out.
@@ -17,6 +17,11 @@ const MOST_OF_BONE: f64 = 0.45;
 const OWN: f32 = 0.5;
 /// How far from a tet, over the body's cells, a bone may be and still pass through it: bones lie on faces and edges.
 const TOUCH: f64 = 1e-6;
+/// Bones whose joints release more than all of them are short: feet, collar bones, the arms of a stout figure. Those a
+/// little longer than that are so in part.
+const SHORT_UNTIL: f64 = 1.15;
+/// Weight from which on flesh counts as a bone's own, and is held by it as if nothing bent nearby.
+const OWNED: f64 = 0.75;
 /// Names in a warning.
 const NAMED: usize = 5;
 
@@ -53,6 +58,33 @@ pub(super) fn pins(flesh: &Flesh<'_>, warnings: &mut Vec<String>) -> Vec<Pin> {
     let mut pins: Vec<Pin> = claims.iter().zip(&crossed).enumerate().map(pin).collect();
     skin_loose_pieces(flesh, &mut pins, warnings);
     pins
+}
+
+/// How firmly short bones hold flesh of their own, 0 to 1, whatever the joints nearby do. On a long bone what a bend has
+/// set free finds its place between what both bones pin; a short one pins next to nothing, and a heel would stay with the
+/// shin while the toes turn.
+pub(super) fn firmness(flesh: &Flesh<'_>) -> Vec<f32> {
+    let Flesh { character, body, rig, .. } = flesh;
+    let leads = leading_nodes(character, rig, body.tets().positions().len());
+    let mut shortness = vec![1.0f64; character.skeleton().len()];
+    for bone in bones(character, body.tets(), &leads) {
+        let end = bone.end_joint.map_or(0.0, |end| rig.radii[end as usize]);
+        let released = RELEASE * (rig.radii[bone.joint as usize] + end);
+        let length = bone.start.distance(bone.end) / released.max(f64::MIN_POSITIVE);
+        let short = smooth((SHORT_UNTIL - length) / (SHORT_UNTIL - 1.0));
+        let of_joint = &mut shortness[bone.joint as usize];
+        *of_joint = of_joint.min(short);
+    }
+    let mut firmness = vec![0.0; body.tets().positions().len()];
+    for (joint, own) in leads.iter().enumerate() {
+        for &node in own {
+            let of_joint = |w: &&(u16, f32)| character.slots()[w.0 as usize].joint as usize == joint;
+            let weight: f32 = rig.weights.of(node as usize).iter().filter(of_joint).map(|w| w.1).sum();
+            let own = smooth((f64::from(weight) - OWNED) / (1.0 - OWNED));
+            firmness[node as usize] = (shortness[joint] * own) as f32;
+        }
+    }
+    firmness
 }
 
 /// The nodes on which each joint has the largest weight. A joint without any moves no flesh: helpers, props.
