@@ -721,7 +721,7 @@ mod tests {
                 };
                 assert_eq!(within & !reached(f32::MAX), 0, "{center} {radius}");
                 // Of a bone that is a point, at such a distance.
-                let own_radius = radius * (0.2 + random());
+                let own_radius = radius * (0.5 + 4.0 * random());
                 let reached = reached((own_radius * own_radius).recip());
                 for (lane, point) in points.iter().enumerate().filter(|(lane, _)| within >> lane & 1 == 1) {
                     let lacks = point.distance(center + radius) / own_radius - ratio(point);
