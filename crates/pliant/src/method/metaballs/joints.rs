@@ -5,7 +5,7 @@
 //! limb that is twisted by half a turn loses a third of a percent of its radius.
 
 use super::MetaballsSettings;
-use super::rig::Bound;
+use super::rig::{BallRig, Bound};
 use crate::asset::{Character, Skeleton, Slot};
 use crate::body::{Body, OnSkin};
 use crate::method::check::SettingsError;
@@ -27,6 +27,9 @@ const BONES: usize = 3;
 /// The smaller weight from which on a vertex tells where a joint is, and how many it takes.
 const SHARED: f32 = 0.05;
 const FEW: usize = 3;
+/// How far from a joint the skin beside it is at most, over the mean radius of the thinner limb's balls: 1.1 to 1.7 where one
+/// bone follows on another.
+const BESIDE: f64 = 2.0;
 /// The most pairs: the strongest.
 const MOST: usize = 1000;
 
@@ -127,14 +130,17 @@ pub(super) struct JointBalls {
     of_slot: Vec<Vec<usize>>,
     /// Slots that each hangs on, itself too.
     above: Vec<Vec<u16>>,
+    /// Slots with the one that each hangs on next, from the top.
+    pub(super) hangs_on: Vec<[u16; 2]>,
 }
 
 impl JointBalls {
     pub(super) fn new(
-        character: &Character,
+        rig: &BallRig<'_>,
         body: &Body,
         settings: &MetaballsSettings,
     ) -> Result<Self, SettingsError> {
+        let character: &Character = &rig.character;
         let (rest, triangles) = (character.rest_positions(), character.surface().triangles());
         let nodes = hang(character, body, &OnSkin::new(body, &rest, triangles));
         let skeleton = character.skeleton();
@@ -158,11 +164,13 @@ impl JointBalls {
         ranked.sort_by(|a, b| strength(&b.1).total_cmp(&strength(&a.1)).then(a.0.cmp(&b.0)));
         ranked.truncate(MOST);
         let positions = character.surface().positions();
+        let above = above(character);
         let mut made = Self {
             pairs: Vec::new(),
             by_slots: BTreeMap::new(),
             of_slot: vec![Vec::new(); character.slots().len()],
-            above: above(character),
+            hangs_on: hangs_on(character, &above),
+            above,
         };
         for (slots, skin) in ranked {
             let at = |vertex: u32| positions[vertex as usize].as_dvec3();
@@ -175,7 +183,9 @@ impl JointBalls {
             let (sum, weight) = skin.iter().fold((0.0, 0.0), |(sum, weight), &(v, w)| {
                 (sum + at(v).distance(pivot) * w * w, weight + w * w)
             });
-            let radius = sum / weight;
+            // Of an arm's weights some are far down the trunk: skin there, turned about the shoulder, would stand off as wings.
+            let limb = slots.map(|s| rig.limb_radius(s)).into_iter().filter(|r| *r > 0.0);
+            let radius = (sum / weight).min(BESIDE * limb.fold(f64::INFINITY, f64::min));
             let outer = reach_of.get(&joint).copied().unwrap_or(settings.joint_radius) * radius;
             if outer <= 0.0 {
                 continue;
@@ -269,6 +279,21 @@ fn above(character: &Character) -> Vec<Vec<u16>> {
         all.collect()
     };
     slots.iter().map(of_slot).collect()
+}
+
+/// Each slot with the one that it hangs on next, from the top; of a joint's slots all on the first, and so those at the top.
+fn hangs_on(character: &Character, above: &[Vec<u16>]) -> Vec<[u16; 2]> {
+    let joint = |slot: u16| character.slots()[slot as usize].joint;
+    let mut from_top: Vec<u16> = (0..above.len() as u16).collect();
+    from_top.sort_by_key(|&slot| above[slot as usize].len());
+    let top = from_top.first().copied();
+    let next = |slot: u16| {
+        let own = &above[slot as usize];
+        let first = own.first().copied().filter(|&first| first != slot);
+        first.or_else(|| own.iter().copied().find(|&other| joint(other) != joint(slot))).or(top)
+    };
+    let all = from_top.iter().filter_map(|&slot| Some([slot, next(slot)?]));
+    all.filter(|[slot, on]| slot != on).collect()
 }
 
 /// The joint at which two joints' flesh meets: of those on the way from one to the other, save the topmost, the nearest to a
