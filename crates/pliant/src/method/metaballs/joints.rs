@@ -5,7 +5,7 @@
 //! limb that is twisted by half a turn loses a third of a percent of its radius.
 
 use super::MetaballsSettings;
-use super::rig::{BallRig, Bound};
+use super::rig::Bound;
 use crate::asset::{Character, Skeleton, Slot};
 use crate::body::{Body, OnSkin};
 use crate::method::check::SettingsError;
@@ -27,9 +27,9 @@ const BONES: usize = 3;
 /// The smaller weight from which on a vertex tells where a joint is, and how many it takes.
 const SHARED: f32 = 0.05;
 const FEW: usize = 3;
-/// How far from a joint the skin beside it is at most, over the mean radius of the thinner limb's balls: 1.1 to 1.7 where one
-/// bone follows on another.
-const BESIDE: f64 = 2.0;
+/// How far from a joint skin is taken to be that bones share which do not meet there, over what those share that do. Of an arm's
+/// weights some are far down the trunk: with a radius to match, that skin is turned about the shoulder, and stands off as wings.
+const BESIDE: f64 = 1.25;
 /// The most pairs: the strongest.
 const MOST: usize = 1000;
 
@@ -136,11 +136,10 @@ pub(super) struct JointBalls {
 
 impl JointBalls {
     pub(super) fn new(
-        rig: &BallRig<'_>,
+        character: &Character,
         body: &Body,
         settings: &MetaballsSettings,
     ) -> Result<Self, SettingsError> {
-        let character: &Character = &rig.character;
         let (rest, triangles) = (character.rest_positions(), character.surface().triangles());
         let nodes = hang(character, body, &OnSkin::new(body, &rest, triangles));
         let skeleton = character.skeleton();
@@ -172,6 +171,9 @@ impl JointBalls {
             hangs_on: hangs_on(character, &above),
             above,
         };
+        let mut found = Vec::with_capacity(ranked.len());
+        // How far from a joint the skin is that the two bones share which meet there.
+        let mut radii: BTreeMap<u32, f64> = BTreeMap::new();
         for (slots, skin) in ranked {
             let at = |vertex: u32| positions[vertex as usize].as_dvec3();
             let whole = strength(&skin);
@@ -183,10 +185,17 @@ impl JointBalls {
             let (sum, weight) = skin.iter().fold((0.0, 0.0), |(sum, weight), &(v, w)| {
                 (sum + at(v).distance(pivot) * w * w, weight + w * w)
             });
-            // Of an arm's weights some are far down the trunk: skin there, turned about the shoulder, would stand off as wings.
-            let limb = slots.map(|s| rig.limb_radius(s)).into_iter().filter(|r| *r > 0.0);
-            let radius = (sum / weight).min(BESIDE * limb.fold(f64::INFINITY, f64::min));
-            let outer = reach_of.get(&joint).copied().unwrap_or(settings.joint_radius) * radius;
+            let radius = sum / weight;
+            if made.hangs_on.iter().any(|on| *on == slots || [on[1], on[0]] == slots) {
+                let known = radii.entry(joint).or_insert(radius);
+                *known = known.max(radius);
+            }
+            found.push((slots, joint, pivot, radius));
+        }
+        for (slots, joint, pivot, radius) in found {
+            let most = radii.get(&joint).map_or(f64::INFINITY, |known| BESIDE * known);
+            let reach = reach_of.get(&joint).copied().unwrap_or(settings.joint_radius);
+            let outer = reach * radius.min(most);
             if outer <= 0.0 {
                 continue;
             }

@@ -91,7 +91,7 @@ impl<'c> Metaballs<'c> {
     fn new(rig: BallRig<'c>, body: &Body, settings: &Settings, path: Path) -> Result<Self, PrepareError> {
         let own = &settings.metaballs;
         let character = &rig.character;
-        let joints = JointBalls::new(&rig, body, own).map_err(|e| e.under("metaballs"))?;
+        let joints = JointBalls::new(character, body, own).map_err(|e| e.under("metaballs"))?;
         let (lines, warnings) = muscles::lines(&rig, own).map_err(|e| e.under("metaballs"))?;
         let jiggle = Jiggle::new(&rig, settings)?;
         let carriers =
