@@ -1,5 +1,6 @@
 //! What balls make of the skin: limbs keep their sections, their volume and their straight parts, and folds part.
 
+mod measure_bodies;
 mod volume_common;
 
 use pliant::asset::{Character, Weights};
@@ -101,6 +102,53 @@ fn what_is_twisted_keeps_its_section_where_bones_branch() {
                 }
             }
         }
+    }
+}
+
+/// A short bone between two joints, as in a finger: skin is shared by the bones on both sides of it. Rolled up by half a turn in
+/// all, and farther, it does not change to the way round that is shorter then, through the back of the hand.
+#[test]
+fn what_is_rolled_up_by_more_than_half_a_turn_stays_so() {
+    let mesh = measure_bodies::tube(4.0, 1.0, 64, 24, true);
+    let joints = [-4.0, -0.5, 0.5].map(|y| DVec3::Y * y);
+    let finger = measure_bodies::character(&mesh, &joints, DVec3::Y * 4.0, |_, p| {
+        let along = (0.5 + 0.25 * p.y).clamp(0.0, 1.0);
+        let bones = [(1.0 - along).powi(2), 2.0 * along * (1.0 - along), along.powi(2)];
+        let mut own: Vec<(u16, f32)> = (0..).zip(bones.map(|w| w as f32)).filter(|w| w.1 > 0.0).collect();
+        own.sort_by(|a, b| b.1.total_cmp(&a.1));
+        own
+    });
+    let deformer = prepare(NAME, &finger, &with_weights(BallWeights::File, false), Path::best());
+    let mut instance = deformer.instance();
+    let mut rolled = |degrees: f64| {
+        let pose = turned(&finger, &[(1, DVec3::X, 0.5 * degrees), (2, DVec3::X, 0.5 * degrees)]);
+        let mut shape = Shape::rest(&finger);
+        instance.step(&pose, 0.0, &mut shape, &mut |_| {});
+        shape.positions
+    };
+    for degrees in [120.0, 179.9, 200.0, 240.0] {
+        let step = 0.2;
+        let moved = farthest(&rolled(degrees), &rolled(degrees + step));
+        // The tip, as far from the joints as the finger is long, goes no farther.
+        let tip = 5.0 * f64::to_radians(step);
+        assert!(moved < 2.0 * tip, "at {degrees} degrees: {moved}, the tip {tip}");
+    }
+}
+
+/// An arm's weights reach far down the trunk: skin there is not turned about the shoulder, where it would stand off as wings,
+/// with spikes at their tips. It is stretched no more than linear blending does.
+#[test]
+fn flanks_stay_in_place_below_raised_arms() {
+    let character = sample("human", None);
+    let motion = clip(&character, "jump");
+    for seconds in [0.5, 0.75, 1.0] {
+        let pose = pose_at(&motion, seconds);
+        let stretch = |method: &str| {
+            let (shape, _) = skin(method, &character, &with_overlap(false), &pose);
+            judge(&character, false).frame(&pose, &shape.positions).edge_stretch.expect("edges").max
+        };
+        let (balls, linear) = (stretch(NAME), stretch("lbs"));
+        assert!(balls < linear, "at {seconds} s: {balls}, linear {linear}");
     }
 }
 

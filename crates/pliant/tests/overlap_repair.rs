@@ -8,7 +8,7 @@ use pliant::glam::{DAffine3, DVec3, Vec3};
 use pliant::method::{Settings, Shape};
 use pliant::rig::{Motion, Playback, Pose};
 use pliant::simd::Path;
-use volume_common::{farthest, judge, prepare, sample, skin, with_overlap};
+use volume_common::{farthest, judge, prepare, sample, skin, turned, with_overlap};
 
 fn bend(character: &Character) -> Playback<'_> {
     Playback::once(character, character.clips().iter().find(|c| c.name() == "bend"))
@@ -89,6 +89,32 @@ fn trunks_on_short_bones_are_not_pressed_in() {
     let [on, off] = [true, false].map(|on| skin("lbs", &trunk, &with_overlap(on), &pose).0);
     let pressed = farthest(&on.positions, &off.positions);
     assert!(pressed < 0.02, "{pressed} radii");
+}
+
+/// A limb laid back onto itself, by two joints: its ends are parted. With armour around one of them they are left alone, for
+/// what is known of a limb is one radius in each direction, and neither skin is there.
+#[test]
+fn what_has_armour_over_it_is_not_parted() {
+    let flesh = measure_bodies::tube(6.0, 1.0, 96, 24, true);
+    let mut armoured = flesh.clone();
+    armoured.add(&measure_bodies::tube(2.2, 1.5, 36, 24, true).map(|p| p - DVec3::Y * 3.2));
+    let joints = [-5.0, -0.7, 0.7].map(|y| DVec3::Y * y);
+    let moved = |mesh: &measure_bodies::Mesh| {
+        let limb = measure_bodies::character(mesh, &joints, DVec3::Y * 5.0, |_, p| {
+            let [low, high] = [p.y + 0.7, p.y - 0.7].map(|y| (0.5 + y).clamp(0.0, 1.0) as f32);
+            let mut own = vec![(0, 1.0 - low), (1, low - high), (2, high)];
+            own.retain(|w| w.1 > 0.0);
+            own.sort_by(|a, b| b.1.total_cmp(&a.1));
+            own
+        });
+        let pose = turned(&limb, &[(1, DVec3::X, 85.0), (2, DVec3::X, 90.0)]);
+        let [on, off] = [true, false].map(|on| skin("lbs", &limb, &with_overlap(on), &pose).0.positions);
+        let ends = (0..on.len()).filter(|&v| mesh.positions[v].y.abs() > 2.5);
+        ends.map(|v| on[v].distance(off[v])).fold(0.0, f32::max)
+    };
+    let bare = moved(&flesh);
+    assert!(bare > 0.1, "{bare} radii");
+    assert_eq!(moved(&armoured), 0.0);
 }
 
 /// Small steps of the bend: the skin that is parted is no faster than the limb's tip. Where limbs meet it may be, but then

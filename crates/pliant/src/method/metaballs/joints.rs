@@ -27,6 +27,9 @@ const BONES: usize = 3;
 /// The smaller weight from which on a vertex tells where a joint is, and how many it takes.
 const SHARED: f32 = 0.05;
 const FEW: usize = 3;
+/// How far from a joint skin is taken to be that bones share which do not meet there, over what those share that do. Of an arm's
+/// weights some are far down the trunk: with a radius to match, that skin is turned about the shoulder, and stands off as wings.
+const BESIDE: f64 = 1.25;
 /// The most pairs: the strongest.
 const MOST: usize = 1000;
 
@@ -127,6 +130,8 @@ pub(super) struct JointBalls {
     of_slot: Vec<Vec<usize>>,
     /// Slots that each hangs on, itself too.
     above: Vec<Vec<u16>>,
+    /// Slots with the one that each hangs on next, from the top.
+    pub(super) hangs_on: Vec<[u16; 2]>,
 }
 
 impl JointBalls {
@@ -158,12 +163,17 @@ impl JointBalls {
         ranked.sort_by(|a, b| strength(&b.1).total_cmp(&strength(&a.1)).then(a.0.cmp(&b.0)));
         ranked.truncate(MOST);
         let positions = character.surface().positions();
+        let above = above(character);
         let mut made = Self {
             pairs: Vec::new(),
             by_slots: BTreeMap::new(),
             of_slot: vec![Vec::new(); character.slots().len()],
-            above: above(character),
+            hangs_on: hangs_on(character, &above),
+            above,
         };
+        let mut found = Vec::with_capacity(ranked.len());
+        // How far from a joint the skin is that the two bones share which meet there.
+        let mut radii: BTreeMap<u32, f64> = BTreeMap::new();
         for (slots, skin) in ranked {
             let at = |vertex: u32| positions[vertex as usize].as_dvec3();
             let whole = strength(&skin);
@@ -176,7 +186,16 @@ impl JointBalls {
                 (sum + at(v).distance(pivot) * w * w, weight + w * w)
             });
             let radius = sum / weight;
-            let outer = reach_of.get(&joint).copied().unwrap_or(settings.joint_radius) * radius;
+            if made.hangs_on.iter().any(|on| *on == slots || [on[1], on[0]] == slots) {
+                let known = radii.entry(joint).or_insert(radius);
+                *known = known.max(radius);
+            }
+            found.push((slots, joint, pivot, radius));
+        }
+        for (slots, joint, pivot, radius) in found {
+            let most = radii.get(&joint).map_or(f64::INFINITY, |known| BESIDE * known);
+            let reach = reach_of.get(&joint).copied().unwrap_or(settings.joint_radius);
+            let outer = reach * radius.min(most);
             if outer <= 0.0 {
                 continue;
             }
@@ -269,6 +288,21 @@ fn above(character: &Character) -> Vec<Vec<u16>> {
         all.collect()
     };
     slots.iter().map(of_slot).collect()
+}
+
+/// Each slot with the one that it hangs on next, from the top; of a joint's slots all on the first, and so those at the top.
+fn hangs_on(character: &Character, above: &[Vec<u16>]) -> Vec<[u16; 2]> {
+    let joint = |slot: u16| character.slots()[slot as usize].joint;
+    let mut from_top: Vec<u16> = (0..above.len() as u16).collect();
+    from_top.sort_by_key(|&slot| above[slot as usize].len());
+    let top = from_top.first().copied();
+    let next = |slot: u16| {
+        let own = &above[slot as usize];
+        let first = own.first().copied().filter(|&first| first != slot);
+        first.or_else(|| own.iter().copied().find(|&other| joint(other) != joint(slot))).or(top)
+    };
+    let all = from_top.iter().filter_map(|&slot| Some([slot, next(slot)?]));
+    all.filter(|[slot, on]| slot != on).collect()
 }
 
 /// The joint at which two joints' flesh meets: of those on the way from one to the other, save the topmost, the nearest to a

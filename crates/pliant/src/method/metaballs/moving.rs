@@ -42,6 +42,7 @@ impl Balls {
         pose.skin_matrices(&prepared.rig.character, &mut self.matrices);
         self.bones.clear();
         self.bones.extend(self.matrices.iter().map(PosedBone::new));
+        pose::turn_by_joints(&prepared.joints.hangs_on, &mut self.bones);
         pose::place_balls(&prepared.rig, &self.bones, &mut self.nodes);
         pose::turn_balls(&prepared.rig, &self.bones, &mut self.turns);
     }

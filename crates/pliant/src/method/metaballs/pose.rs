@@ -7,6 +7,7 @@ use crate::parallel;
 use crate::rig::{SkinMatrix, has_inverse, skin_matrix};
 use crate::skin::{overlap::affine, turn_and_scale};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Balls a parallel task, and pairs of bones.
 const CHUNK: usize = 64;
@@ -36,6 +37,26 @@ pub(super) struct Swelling {
     /// On its bone, and along it, at rest.
     pub(super) point: DVec3,
     pub(super) axis: DVec3,
+}
+
+/// Half a turn goes either way: room for rounding, in the cosine of half the angle, until it is more than that.
+const HALF_TURN: f64 = 1e-6;
+
+/// A way round by the joints that is longer than three quarters of a turn, by the cosine of half of it, is none: such bones hang
+/// on something else than what they move with, as feet that are led by hand do.
+const TOO_FAR: f64 = -FRAC_1_SQRT_2;
+
+/// Brings each bone's quaternion to the side of that of the bone which it hangs on: given bones and those, from the top. From
+/// then on the way from one bone's turn to another's is that by the joints between, however far it is: a finger that is rolled
+/// up by more than half a turn in all does not lie through the back of the hand.
+pub(super) fn turn_by_joints(hangs_on: &[[u16; 2]], bones: &mut [PosedBone]) {
+    for &[bone, on] in hangs_on {
+        let on = bones[on as usize].turn;
+        let turn = &mut bones[bone as usize].turn;
+        if on.dot(*turn) < -HALF_TURN {
+            *turn = -*turn;
+        }
+    }
 }
 
 /// Which carrier is which.
@@ -98,9 +119,9 @@ fn blended_turn(on: &Bound, bones: &[PosedBone]) -> DQuat {
     if angle > 0.0 { base * turn_about(way / angle, angle) } else { base }
 }
 
-/// The shorter way round. Of two as long the one of a positive real part, with room for rounding.
+/// The longer way round where the real part is negative, if it is not too far.
 fn axis_angle(turn: DQuat) -> (DVec3, f64) {
-    let [x, y, z, w] = if turn.w < -1e-6 { (-turn).to_array() } else { turn.to_array() };
+    let [x, y, z, w] = if turn.w < TOO_FAR { (-turn).to_array() } else { turn.to_array() };
     let axis = DVec3::new(x, y, z);
     let length = axis.length();
     if length > 0.0 { (axis / length, 2.0 * libm::atan2(length, w)) } else { (DVec3::X, 0.0) }

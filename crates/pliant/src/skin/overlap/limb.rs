@@ -19,6 +19,9 @@ use std::ops::{Range, RangeInclusive};
 const ALONG: usize = 8;
 /// Fewer points than this are no limb.
 const LEAST_POINTS: usize = 24;
+/// How far off its radii a limb's skin may lie, over those, by the root of its mean square: flesh that has armour over it, or a
+/// skin of a few large triangles, is not where they say, and what is parted from it gets in the way of something else.
+const ROUGH: f64 = 0.15;
 /// Flesh that is nearer than this at rest, in radii, belongs there.
 const APART: [f32; 2] = [0.1, 0.4];
 /// The most that flesh is moved by, over its own distance from its bone.
@@ -383,6 +386,17 @@ impl Limbs {
 }
 
 impl Limb {
+    /// How far off its radii its skin lies at rest, over those, by the root of its mean square.
+    fn roughness(&self, mesh: &Mesh) -> f64 {
+        let (sum, area) = self.points.iter().fold((0.0, 0.0), |(sum, area), flesh| {
+            let rest = mesh.points[flesh.point as usize].as_vec3();
+            let off = self.ratio(rest, f32::MAX).map_or(1.0, |(ratio, ..)| f64::from(ratio) - 1.0);
+            let own = mesh.areas[flesh.point as usize];
+            (sum + off * off * own, area + own)
+        });
+        (sum / area).sqrt()
+    }
+
     /// How much of another limb's flesh may be parted from this one: none of what is grown together with it.
     fn fade(&self, mesh: &Mesh, flesh: &Flesh) -> f32 {
         let weights = mesh.weights(flesh.point as usize).iter();
@@ -459,7 +473,7 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[
             *around = most(&corners).max(most(means));
         }
     }
-    Some(limb)
+    (limb.roughness(mesh) <= ROUGH).then_some(limb)
 }
 
 /// Points that lie together come together, a cluster after the other: halved across where they lie farthest apart.
