@@ -31,7 +31,7 @@ SKINNING = """numpy (one product of BLAS in f32) and libigl (f64, dense weights)
 Blender's time is a whole frame of the armadillo sample with as many vertices: the pose, the armature modifier, nothing
 drawn; one thread is one core it may use. Pliant's `lbs` and `dqs` are skin matrices to positions, of the limb; its frames are of the
 same armadillo from its pose on, the mean over a run, for repairs cost more in some poses than in others, and have normals, which
-Blender's have not (`smooth`: of the limb)."""
+Blender's have not."""
 
 TETS = """fTetWild has its usual settings and all cores and chooses the count; Pliant is asked for as many and has one core."""
 
@@ -149,7 +149,7 @@ def beside(found, method, output, works):
 
 FRAMES = [
     ("volume", "lbs frame"),
-    ("smooth", "bulge+normals"),
+    ("smooth", "smooth frame"),
     ("volume", "volume"),
     ("volume", "volume+overlap"),
     ("metaballs", "metaballs"),
@@ -339,7 +339,7 @@ def goals(found):
         "`volume` with fold-over repair, 34.6k vertices: under a third of Blender's plain frame",
         **of,
     )
-    of = {"method": "smooth", "output": "bulge+normals", **armature}
+    of = {"method": "smooth", "output": "smooth frame", **armature}
     ratio_of("skinning", [34594], 1, "`smooth` with bulge, 34.6k vertices: under Blender's plain frame", **of)
     of = {"method": "metaballs", "output": "metaballs+overlap", **armature}
     ratio_of("skinning", [34594], 1, "`metaballs`, all steps, 34.6k vertices: under Blender's plain frame", **of)

@@ -2,8 +2,8 @@
 
 numpy and libigl skin the rig that `pliant bench` has for `lbs` and `dqs`: a limb of 30 bones, four at every vertex.
 Blender's time is that of a whole frame of the sample armadillo (35 bones, four at every vertex): the pose, the armature
-modifier, nothing drawn. Pliant's `lbs frame`, `volume` and `metaballs` are mean frames of the same run from poses on, with
-normals, which Blender's frame does not have; `lbs`, `dqs` and `smooth` are of the limb with as many vertices.
+modifier, nothing drawn. Pliant's `lbs frame`, `smooth frame`, `volume` and `metaballs` are mean frames of the same run from poses
+on, with normals, which Blender's frame does not have; `lbs` and `dqs` are of the limb with as many vertices.
 """
 
 import subprocess
@@ -20,7 +20,7 @@ BESIDE = [
     ("lbs", "positions+normals", [("blender", "armature")]),
     ("dqs", "positions+normals", [("blender", "preserve volume")]),
     ("volume", "lbs frame", [("blender", "armature")]),
-    ("smooth", "bulge+normals", [("blender", "armature")]),
+    ("smooth", "smooth frame", [("blender", "armature")]),
     ("volume", "volume", [("blender", "armature")]),
     ("volume", "volume+overlap", [("blender", "armature")]),
     ("metaballs", "metaballs", [("blender", "armature")]),

@@ -164,7 +164,7 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Result<Outcome> {
         if bench.is_asked(SMOOTH) {
             bench.smooth(vertices)?;
         }
-        for name in [frames::VOLUME, frames::METABALLS] {
+        for name in [SMOOTH, frames::VOLUME, frames::METABALLS] {
             if bench.is_asked(name) {
                 bench.frames(name, vertices)?;
             }

@@ -4,6 +4,7 @@ use super::volume::{RepairState, Repairs};
 use super::{Deformer, Health, Instance, PrepareError, Settings, Setup, Shape, Skinning, Stage, smooth};
 use crate::asset::Character;
 use crate::body::{Body, Node};
+use crate::parallel;
 use crate::rig::{Motion, Pose, SkinMatrix};
 use crate::simd::Path;
 use crate::skin::smooth::{SmoothSkin, SmoothSkinState};
@@ -102,7 +103,7 @@ impl<'c> Base<'c> {
             }
             (Self::Smooth(skin), BaseState::Smooth(state)) => {
                 skin.morph(morph_weights, state);
-                skin.positions_and_normals(matrices, state, positions, normals);
+                parallel::within(|| skin.positions_and_normals(matrices, state, positions, normals));
             }
             _ => panic!("a state of another skinning"),
         }

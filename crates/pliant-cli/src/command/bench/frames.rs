@@ -1,6 +1,6 @@
-//! `volume` and `metaballs`: whole frames of a character in motion, and what of them is plain skinning.
+//! `smooth`, `volume` and `metaballs`: whole frames of a character in motion, and what of them is plain skinning.
 
-use super::{Bench, Timed, Work};
+use super::{Bench, SMOOTH, Timed, Work};
 use anyhow::{Context, Result, anyhow};
 use pliant::method::{self, Deformer, Settings, Setup, Shape};
 use pliant::rig::{Motion, Playback, Pose};
@@ -22,12 +22,13 @@ const PLAYED: Duration = Duration::from_millis(1000);
 const ROUNDS: usize = 3;
 
 /// What a frame does beyond skinning: nothing, the method's own, and that with overlaps parted.
-fn outputs(method: &str) -> [(&'static str, &str, bool); 3] {
+fn outputs(method: &str) -> Vec<(&'static str, &str, bool)> {
     let [alone, parted] = match method {
+        SMOOTH => return vec![("smooth frame", method, false)],
         VOLUME => ["volume", "volume+overlap"],
         _ => ["metaballs", "metaballs+overlap"],
     };
-    [("lbs frame", "lbs", false), (alone, method, false), (parted, method, true)]
+    vec![("lbs frame", "lbs", false), (alone, method, false), (parted, method, true)]
 }
 
 impl Bench<'_> {

@@ -285,7 +285,7 @@ impl BallSkin {
             for (k, &vertex) in self.bent[first..last].iter().enumerate() {
                 let (number, at) = (first + k, vertex as usize - chunk * CHUNK);
                 positions[at] = places[self.place_of_vertex[vertex as usize] as usize];
-                normals[at] = self.normals.normal(number, places, self.rest_normals[number], false, around);
+                normals[at] = self.normals.normal(number, places, &self.rest_normals, false, around);
             }
         });
     }

@@ -6,18 +6,18 @@
 //! within `|R-1| < q/2`. It fades towards the outer side, along the bones and with distance.
 
 use super::SmoothOptions;
-use super::flesh::{self, Flesh, Record};
+use super::flesh::{Flesh, Record};
 use super::heights::{self, Bent, Block, Heights};
 use super::regions::{self, NONE, Regions};
 use super::stars::{Around, Stars};
 use super::tree::{Tree, Turn};
-use crate::parallel;
+use crate::parallel::{self, Scattered};
 use crate::rig::SkinMatrix;
 use crate::simd::Path;
 use crate::skin::pack::{BATCH, Vectors};
 use glam::Vec3;
+use std::collections::BTreeMap;
 use std::f64::consts::PI;
-use std::ops::Range;
 
 /// The ridge at its highest, in limb radii; beyond it is hard (dihedrals of 96 degrees).
 const MOST: f64 = 0.28;
@@ -51,12 +51,12 @@ struct Joint {
     gain: f64,
 }
 
-/// Records of one joint whose points are in one region, or in [`NONE`].
+/// What one joint raises of one region.
 #[derive(Debug, Clone)]
 struct Run {
     joint: u16,
     region: u32,
-    blocks: Range<u32>,
+    blocks: Vec<u32>,
 }
 
 /// What is prepared.
@@ -64,20 +64,19 @@ struct Run {
 pub(super) struct Bulge {
     joints: Vec<Joint>,
     regions: Regions,
-    /// By run; records are their lanes.
+    /// The points that bulges can raise, sixteen side by side: those of a batch are all in one region, or in [`NONE`].
+    stars: Stars,
+    /// Where each of them is, or [`NONE`] where a batch is filled up.
+    place_of_point: Vec<u32>,
+    /// Batch by batch, one for each joint that raises any of it: those of batch `k` are
+    /// `blocks[block_starts[k]..block_starts[k + 1]]`.
     blocks: Vec<Block>,
-    /// Of each record its point and curvature; fillers have the first point.
-    points: Vec<(u32, f32)>,
+    joint_of_block: Vec<u16>,
+    block_starts: Vec<u32>,
     runs: Vec<Run>,
     /// Runs of each region.
     runs_of: Vec<Vec<u32>>,
     kernel: heights::Kernel,
-    /// Which of the points that a bulge can raise is at each place, or [`NONE`].
-    point_of_place: Vec<u32>,
-    stars: Stars,
-    /// Records of point `k` and their joints: `by_point[record_starts[k]..record_starts[k + 1]]`.
-    record_starts: Vec<u32>,
-    by_point: Vec<(u32, u16)>,
 }
 
 /// What one moving copy needs.
@@ -85,7 +84,7 @@ pub(super) struct Bulge {
 pub(super) struct State {
     /// One per joint.
     bent: Vec<Bent>,
-    /// How far a bulge of `A = 1` raises the point of each record.
+    /// How far bulges of `A = 1` raise the points of each block.
     heights: Vec<Heights>,
     /// The skin around each point.
     around: Around,
@@ -142,14 +141,13 @@ impl Bulge {
             runs_of: vec![Vec::new(); joints.len()],
             joints,
             regions,
+            stars: Stars::new(Vec::new(), |_| NONE, path).0,
+            place_of_point: Vec::new(),
             blocks: Vec::new(),
-            points: Vec::new(),
+            joint_of_block: Vec::new(),
+            block_starts: vec![0],
             runs: Vec::new(),
             kernel: heights::kernel(path),
-            point_of_place: vec![NONE; flesh.rest.len()],
-            stars: Stars::new(Vec::new(), path).0,
-            record_starts: Vec::new(),
-            by_point: Vec::new(),
         };
         made.find(flesh, triangles, options, &joint_of_place, &joint_of_slot, path);
         made
@@ -165,8 +163,9 @@ impl Bulge {
         joint_of_slot: &[u32],
         path: Path,
     ) {
-        let mut found: Vec<(u32, Record)> = Vec::new();
+        let mut found: Vec<(u32, Vec<Record>)> = Vec::new();
         for place in flesh.places() {
+            let mut records = Vec::new();
             for slot in flesh.near_joints(place) {
                 let joint = joint_of_slot[usize::from(slot)];
                 let Some(known) = self.joints.get(joint as usize).filter(|j| j.gain > 0.0) else { continue };
@@ -174,53 +173,50 @@ impl Bulge {
                 if let Some(mut record) = flesh.record(place, slot, known.radius, control) {
                     record.base *= self.regions.sign(joint as usize) as f32;
                     record.joint = joint as u16;
-                    found.push((place as u32, record));
+                    records.push(record);
                 }
             }
+            if !records.is_empty() {
+                found.push((place as u32, records));
+            }
         }
-        let mut places: Vec<u32> = found.iter().map(|f| f.0).collect();
-        places.dedup();
+        let region = |place: u32| joint_of_place[place as usize];
+        found.sort_by_key(|f| (region(f.0), f.0));
         let mut pairs: Vec<Vec<[u32; 2]>> = vec![Vec::new(); flesh.rest.len()];
         for &[a, b, c] in triangles {
             [(a, [b, c]), (b, [c, a]), (c, [a, b])].iter().for_each(|p| pairs[p.0 as usize].push(p.1));
         }
-        let around = places.iter().map(|&place| (place, std::mem::take(&mut pairs[place as usize])));
-        let (stars, order) = Stars::new(around.collect(), path);
+        let around = found.iter().map(|&(place, _)| (place, std::mem::take(&mut pairs[place as usize])));
+        let (stars, lanes) = Stars::new(around.collect(), region, path);
         self.stars = stars;
-        for (k, &old) in order.iter().enumerate() {
-            self.point_of_place[places[old as usize] as usize] = k as u32;
-        }
-        for (place, record) in &mut found {
-            record.point = self.point_of_place[*place as usize];
-        }
-        let run = |(place, record): &(u32, Record)| (record.joint, joint_of_place[*place as usize]);
-        found.sort_by_key(|f| (run(f), f.1.point));
-        let mut by_point: Vec<(u32, u32, u16)> = Vec::new();
-        for records in found.chunk_by(|a, b| run(a) == run(b)) {
-            let first = self.blocks.len() as u32;
-            for records in records.chunks(BATCH) {
-                let index = (self.blocks.len() * BATCH) as u32;
-                self.blocks.push(block(records));
-                for lane in 0..BATCH {
-                    let own = records.get(lane).map(|(_, r)| (r.point, r.curvature));
-                    self.points.push(own.unwrap_or((0, 0.0)));
-                }
-                let own = records.iter().enumerate();
-                by_point.extend(own.map(|(lane, (_, r))| (r.point, index + lane as u32, r.joint)));
+        self.place_of_point = vec![NONE; lanes.len()];
+        let mut joints_of = vec![Vec::new(); flesh.rest.len()];
+        let mut runs: BTreeMap<(u16, u32), Vec<u32>> = BTreeMap::new();
+        for (batch, lanes) in lanes.chunks(BATCH).enumerate() {
+            let own = |lane: usize| &found[lanes[lane] as usize];
+            // Those after the last one only fill up.
+            let count = 1 + (1..BATCH).filter(|&lane| lanes[lane] != lanes[lane - 1]).count();
+            for lane in 0..count {
+                let (place, records) = own(lane);
+                self.place_of_point[batch * BATCH + lane] = *place;
+                joints_of[*place as usize] = records.iter().map(|r| r.joint).collect();
             }
-            let (joint, region) = run(&records[0]);
-            self.runs_of.get_mut(region as usize).into_iter().for_each(|r| r.push(self.runs.len() as u32));
-            self.runs.push(Run { joint, region, blocks: first..self.blocks.len() as u32 });
+            let mut joints: Vec<u16> = (0..count).flat_map(|k| own(k).1.iter().map(|r| r.joint)).collect();
+            joints.sort_unstable();
+            joints.dedup();
+            for joint in joints {
+                runs.entry((joint, region(own(0).0))).or_default().push(self.blocks.len() as u32);
+                let of = |lane: usize| own(lane).1.iter().find(|r| r.joint == joint);
+                self.blocks.push(block(joint, batch as u32, (0..count).map(of)));
+                self.joint_of_block.push(joint);
+            }
+            self.block_starts.push(self.blocks.len() as u32);
         }
-        by_point.sort_unstable();
-        self.record_starts = flesh::starts(places.len(), by_point.iter().map(|p| p.0));
-        self.by_point = by_point.iter().map(|p| (p.1, p.2)).collect();
-        let Self { regions, point_of_place, .. } = self;
-        let (starts, by_point) = (&self.record_starts, &self.by_point);
-        regions.set_movers(|place| match point_of_place[place as usize] {
-            NONE => Vec::new(),
-            k => records_of(starts, by_point, k as usize).iter().map(|r| r.1).collect(),
-        });
+        for ((joint, region), blocks) in runs {
+            self.runs_of.get_mut(region as usize).into_iter().for_each(|r| r.push(self.runs.len() as u32));
+            self.runs.push(Run { joint, region, blocks });
+        }
+        self.regions.set_movers(|place| joints_of[place as usize].clone());
     }
 
     /// Whether nothing can bulge.
@@ -303,13 +299,14 @@ impl Bulge {
             }
             // A sum for each lane: additions one after the other would wait for each other.
             let mut sums = [[0f32; BATCH]; 2];
-            for block in blocks.start as usize..blocks.end as usize {
-                let points = &self.points[block * BATCH..][..BATCH];
+            for &block in blocks {
+                let Block { curvature, batch, .. } = &self.blocks[block as usize];
+                let areas = &around.areas[*batch as usize * BATCH..][..BATCH];
+                let Heights(heights) = &heights[block as usize];
                 for lane in 0..BATCH {
-                    let (height, (point, curvature)) = (heights[block].0[lane], points[lane]);
-                    let added = height * around.areas[point as usize];
+                    let added = heights[lane] * areas[lane];
                     sums[0][lane] += added;
-                    sums[1][lane] += added * height * curvature;
+                    sums[1][lane] += added * heights[lane] * curvature[lane];
                 }
             }
             gain[0] = sums.map(|lanes| lanes.iter().map(|&x| f64::from(x)).sum::<f64>() / 6.0);
@@ -359,19 +356,35 @@ impl Bulge {
         missing
     }
 
+    /// Raises points by what the last step added.
     fn displace(&self, places: &mut [Vec3], state: &State) {
-        let height = |record: usize| state.heights[record / BATCH].0[record % BATCH];
-        parallel::for_each_chunk_mut(places, CHUNK, |chunk, places| {
-            let points = &self.point_of_place[chunk * CHUNK..][..places.len()];
-            for (place, &k) in places.iter_mut().zip(points).filter(|(_, k)| **k != NONE) {
-                let k = k as usize;
-                let own = records_of(&self.record_starts, &self.by_point, k);
-                let up = own.iter().fold(0.0, |sum, &(record, joint)| {
-                    sum + height(record as usize) * state.amounts[usize::from(joint)][1] as f32
-                });
-                *place += state.around.normals[k] * up;
+        const BATCHES: usize = CHUNK / BATCH;
+        let State { heights, amounts, around, .. } = state;
+        let places = Scattered::new(places);
+        let tasks = 0..self.place_of_point.len().div_ceil(CHUNK);
+        let raise = |task: usize, ()| {
+            let batches = task * BATCHES..((task + 1) * BATCHES).min(self.block_starts.len() - 1);
+            for batch in batches {
+                let (mut up, mut is_raised) = ([0f32; BATCH], false);
+                let own = self.block_starts[batch] as usize..self.block_starts[batch + 1] as usize;
+                for (Heights(heights), &joint) in heights[own.clone()].iter().zip(&self.joint_of_block[own]) {
+                    let amount = amounts[usize::from(joint)][1] as f32;
+                    if amount != 0.0 {
+                        is_raised = true;
+                        up.iter_mut().zip(heights).for_each(|(up, height)| *up += height * amount);
+                    }
+                }
+                for lane in (0..BATCH).take_while(|_| is_raised) {
+                    let point = batch * BATCH + lane;
+                    let place = self.place_of_point[point] as usize;
+                    if self.place_of_point[point] != NONE {
+                        // SAFETY: a place has one point, which is in one batch.
+                        unsafe { places.set(place, places.get(place) + around.normals[point] * up[lane]) }
+                    }
+                }
             }
-        });
+        };
+        parallel::for_each_part(tasks, (), |(), _| ((), ()), raise);
     }
 }
 
@@ -383,21 +396,18 @@ pub(super) struct Posed<'a> {
     pub rest: &'a [Vec3],
 }
 
-/// Records of a point and their joints.
-fn records_of<'a>(starts: &[u32], by_point: &'a [(u32, u16)], point: usize) -> &'a [(u32, u16)] {
-    &by_point[starts[point] as usize..starts[point + 1] as usize]
-}
-
-/// A block of some records, which are of one joint.
-fn block(records: &[(u32, Record)]) -> Block {
+/// What one joint does to a batch: a record for each of its points, where there is one.
+fn block<'a>(joint: u16, batch: u32, records: impl Iterator<Item = Option<&'a Record>>) -> Block {
     let zeros = [0.0; BATCH];
-    let joint = records.first().map_or(0, |r| r.1.joint);
-    let mut block = Block { out: Vectors([zeros; 3]), angle: zeros, child: zeros, base: zeros, joint };
-    for (lane, (_, record)) in records.iter().enumerate() {
+    let (out, angle, child, base, curvature) = (Vectors([zeros; 3]), zeros, zeros, zeros, zeros);
+    let mut block = Block { out, angle, child, base, curvature, joint, batch };
+    for (lane, record) in records.enumerate() {
+        let Some(record) = record else { continue };
         block.out.set(lane, record.out);
         block.angle[lane] = record.angle;
         block.child[lane] = record.child;
         block.base[lane] = record.base;
+        block.curvature[lane] = record.curvature;
     }
     block
 }

@@ -40,8 +40,6 @@ pub(super) struct Record {
     pub base: f32,
     /// Half of one over the distance from the bone: the mean curvature of a round limb.
     pub curvature: f32,
-    /// Which of the points that can be raised.
-    pub point: u32,
     /// Which of the joints that can bulge.
     pub joint: u16,
 }
@@ -174,7 +172,6 @@ impl Flesh<'_> {
             child: child as f32,
             base: base as f32,
             curvature: (0.5 / distance) as f32,
-            point: NONE,
             joint: 0,
         })
         .filter(|_| base >= LEAST)
@@ -185,14 +182,4 @@ impl Flesh<'_> {
 fn fade(from: f64, to: f64, x: f64) -> f64 {
     let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
     1.0 - t * t * (3.0 - 2.0 * t)
-}
-
-/// Where the runs of equal numbers start that `sorted` has.
-pub(super) fn starts(count: usize, sorted: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut starts = vec![0u32; count + 1];
-    sorted.for_each(|k| starts[k as usize + 1] += 1);
-    for k in 0..count {
-        starts[k + 1] += starts[k];
-    }
-    starts
 }

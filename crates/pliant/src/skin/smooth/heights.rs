@@ -10,7 +10,7 @@ use crate::simd::vectors::dot;
 use crate::skin::pack::{BATCH, Vectors};
 use std::f32::consts::PI;
 
-/// Sixteen points that one joint can raise, at rest.
+/// Sixteen points side by side, some of which one joint can raise, at rest.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub(super) struct Block {
@@ -20,13 +20,17 @@ pub(super) struct Block {
     pub angle: [f32; BATCH],
     /// Child's share.
     pub child: [f32; BATCH],
-    /// What all fades leave; 0 fills up.
+    /// What all fades leave; 0 where the joint does not raise it.
     pub base: [f32; BATCH],
+    /// The mean curvature of the limb there.
+    pub curvature: [f32; BATCH],
     pub joint: u16,
+    /// Of the points.
+    pub batch: u32,
 }
 
 /// Sixteen heights.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(64))]
 pub(super) struct Heights(pub [f32; BATCH]);
 

@@ -14,6 +14,9 @@ const SAME_FACE: f32 = 0.99;
 /// Rest normals this near (cosine, 0.1 degrees) to those of the triangles are theirs.
 const SAME: f32 = 0.999_998;
 
+/// A normal that is not its fan's.
+const TURNED: u32 = 1 << 31;
+
 /// Vertices a parallel task.
 const CHUNK: usize = 1024;
 
@@ -23,7 +26,7 @@ pub(in crate::skin) struct Normals {
     fans: Stars,
     /// Two places each, the point's and a neighbour's: which way is along the skin.
     edges: Vec<[u32; 2]>,
-    /// For each vertex its fan.
+    /// For each vertex its fan, and whether its normal is [`TURNED`] against that of the fan.
     fan_of_vertex: Vec<u32>,
     /// For each vertex its rest normal along the fan's normal, its edge, and across both.
     parts: Vec<Vec3>,
@@ -64,8 +67,8 @@ impl Normals {
         }
         let edge = |(place, pairs): &(u32, Vec<[u32; 2]>)| [*place, pairs.first().map_or(*place, |p| p[0])];
         let edges: Vec<[u32; 2]> = fans.iter().map(edge).collect();
-        let (fans, order) = Stars::new(fans, path);
-        let mut rank = vec![0; order.len()];
+        let mut rank = vec![0; fans.len()];
+        let (fans, order) = Stars::new(fans, |_| 0, path);
         order.iter().enumerate().for_each(|(k, &fan)| rank[fan as usize] = k as u32);
         fan_of_vertex.iter_mut().for_each(|fan| *fan = rank[*fan as usize]);
         let edges = order.iter().map(|&fan| edges[fan as usize]).collect();
@@ -86,6 +89,9 @@ impl Normals {
             }
         });
         made.parts = parts.collect();
+        for (fan, parts) in made.fan_of_vertex.iter_mut().zip(&made.parts) {
+            *fan |= if *parts == Vec3::X { 0 } else { TURNED };
+        }
         made
     }
 
@@ -111,7 +117,7 @@ impl Normals {
         parallel::for_each_chunk_mut(out, CHUNK, |chunk, normals| {
             for (index, normal) in normals.iter_mut().enumerate() {
                 let vertex = chunk * CHUNK + index;
-                *normal = self.normal(vertex, places, rest[vertex], turned(vertex), around);
+                *normal = self.normal(vertex, places, rest, turned(vertex), around);
             }
         });
     }
@@ -122,24 +128,25 @@ impl Normals {
     }
 
     /// The second half of it, for one vertex.
-    #[inline]
+    #[inline(always)]
     pub(in crate::skin) fn normal(
         &self,
         vertex: usize,
         places: &[Vec3],
-        rest: Vec3,
+        rest: &[Vec3],
         is_turned: bool,
         around: &Around,
     ) -> Vec3 {
-        let (fan, parts) = (self.fan_of_vertex[vertex] as usize, self.parts[vertex]);
+        let fan = (self.fan_of_vertex[vertex] & !TURNED) as usize;
         let g = around.normals[fan];
-        let sum = if parts == Vec3::X {
+        let sum = if self.fan_of_vertex[vertex] & TURNED == 0 {
             g
         } else {
+            let parts = self.parts[vertex];
             let t = self.edge(fan, g, places);
             unit_or(g * parts.x + t * parts.y + g.cross(t) * parts.z, Vec3::ZERO)
         };
         let sum = if is_turned { -sum } else { sum };
-        unsigned_zeros(if sum == Vec3::ZERO { rest } else { sum })
+        unsigned_zeros(if sum == Vec3::ZERO { rest[vertex] } else { sum })
     }
 }

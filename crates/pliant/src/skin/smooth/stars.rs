@@ -23,6 +23,8 @@ pub(super) struct Stars {
     starts: Vec<u32>,
     /// The places around each point, one after the other, as offsets in numbers: consecutive ones make triangles with it.
     rings: Vec<u32>,
+    /// Whether all rings of a batch are closed: then their last places make triangles with their first.
+    closed: Vec<bool>,
     /// The points' own places.
     centres: Vec<u32>,
     /// How many places a look needs: up to the last that is named, and one more to read over its end.
@@ -47,27 +49,42 @@ type Kernel =
     unsafe fn(stars: &Stars, first: usize, places: &[Vec3], normals: &mut [Vec3], areas: &mut [f32]);
 
 impl Stars {
-    /// Stars of points, each a place and the other two corners of each triangle there; and the order that they are in.
-    pub(super) fn new(points: Vec<(u32, Vec<[u32; 2]>)>, path: Path) -> (Self, Vec<u32>) {
+    /// Stars of points, each a place and the other two corners of each triangle there; and the point of each lane. Those of
+    /// one `group` come one after the other, and share batches with no others: the last one fills up.
+    pub(super) fn new(
+        points: Vec<(u32, Vec<[u32; 2]>)>,
+        group: impl Fn(u32) -> u32,
+        path: Path,
+    ) -> (Self, Vec<u32>) {
         let rings = points.into_iter().map(|(place, pairs)| (place, ring(place, pairs)));
         let rings: Vec<(u32, Vec<u32>)> = rings.collect();
-        let mut order: Vec<u32> = (0..rings.len() as u32).collect();
-        order.chunks_mut(WINDOW).for_each(|w| w.sort_by_key(|&k| rings[k as usize].1.len()));
+        let mut sorted: Vec<u32> = (0..rings.len() as u32).collect();
+        let mut lanes = Vec::with_capacity(rings.len().next_multiple_of(BATCH));
+        for own in sorted.chunk_by_mut(|&a, &b| group(rings[a as usize].0) == group(rings[b as usize].0)) {
+            own.chunks_mut(WINDOW).for_each(|w| w.sort_by_key(|&k| rings[k as usize].1.len()));
+            lanes.extend_from_slice(own);
+            lanes.resize(lanes.len().next_multiple_of(BATCH), own[own.len() - 1]);
+        }
         let (centres, kernel) = (Vec::new(), kernel(path));
-        let mut made = Self { starts: vec![0], rings: Vec::new(), centres, needed: 0, kernel };
-        for batch in order.chunks(BATCH) {
-            // The last one fills up.
-            let own = |lane: usize| &rings[batch[lane.min(batch.len() - 1)] as usize];
-            let longest = (0..BATCH).map(|lane| own(lane).1.len()).max().unwrap_or(0);
+        let (closed, needed) = (Vec::new(), 0);
+        let mut made = Self { starts: vec![0], rings: Vec::new(), closed, centres, needed, kernel };
+        for batch in lanes.chunks(BATCH) {
+            let own = |lane: usize| &rings[batch[lane] as usize];
+            let closed = (0..BATCH).all(|lane| own(lane).1.first() == own(lane).1.last());
+            let once = |lane: usize| own(lane).1.len().saturating_sub(usize::from(closed));
+            let longest = (0..BATCH).map(once).max().unwrap_or(0);
             for row in 0..longest {
-                // The point itself adds nothing.
-                made.rings.extend((0..BATCH).map(|lane| 3 * own(lane).1.get(row).unwrap_or(&own(lane).0)));
+                // The last again where a ring is shorter than others, so that nothing is added.
+                let last = |lane: usize| row.min(once(lane).saturating_sub(1));
+                let place = |lane: usize| own(lane).1.get(last(lane)).unwrap_or(&own(lane).0);
+                made.rings.extend((0..BATCH).map(|lane| 3 * place(lane)));
             }
+            made.closed.push(closed);
             made.centres.extend((0..BATCH).map(|lane| 3 * own(lane).0));
             made.starts.push((made.rings.len() / BATCH) as u32);
         }
         made.needed = made.rings.iter().chain(&made.centres).max().map_or(0, |&last| last as usize / 3 + 2);
-        (made, order)
+        (made, lanes)
     }
 
     /// The skin around all points. `places` are followed by one that is not used.
@@ -104,11 +121,15 @@ unsafe fn run<V: Lanes>(
                 let ring = stars.rings.as_ptr().add(lane);
                 let mut area = [V::splat(0.0); 3];
                 if !rows.is_empty() {
-                    let mut before = sub(gather::<V>(places, ring.add(rows.start * BATCH)), x);
+                    let begin = sub(gather::<V>(places, ring.add(rows.start * BATCH)), x);
+                    let mut before = begin;
                     for row in rows.start + 1..rows.end {
                         let next = sub(gather::<V>(places, ring.add(row * BATCH)), x);
                         area = add(area, cross(before, next));
                         before = next;
+                    }
+                    if stars.closed[batch] {
+                        area = add(area, cross(before, begin));
                     }
                 }
                 let [nx, ny, nz] = unit_or(area, [V::splat(0.0); 3]);
