@@ -126,14 +126,33 @@ pub fn both<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnO
     (first(), second())
 }
 
-/// Runs `work` where many short loops in a row start fastest: on one of the threads that they use.
+/// Runs `work`, many short loops in a row, where they start fastest: on one of the threads that they use, while another that
+/// has nothing else to do stays awake for its share of them. To wake it up takes longer than most of them do.
 pub fn within<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     #[cfg(feature = "parallel")]
-    if rayon::current_thread_index().is_none() && rayon::current_num_threads() > 1 {
-        return rayon::join(work, || ()).0;
+    if rayon::current_num_threads() > 1 {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let is_done = AtomicBool::new(false);
+        let work = || {
+            let result = work();
+            is_done.store(true, Ordering::Release);
+            result
+        };
+        let wait = || {
+            while !is_done.load(Ordering::Acquire) {
+                // Seldom enough not to be in the way of who hands out the work.
+                (0..PAUSES).for_each(|_| std::hint::spin_loop());
+                rayon::yield_now();
+            }
+        };
+        return rayon::join(work, wait).0;
     }
     work()
 }
+
+/// Pauses between two looks for work: some hundreds of nanoseconds.
+#[cfg(feature = "parallel")]
+const PAUSES: usize = 16;
 
 /// `work(0), work(1), ...` in order of index, computed in any.
 pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {

@@ -249,7 +249,7 @@ fn an_open_skin_with_tets_keeps_their_volume() {
         let deformer = method::prepare("volume", &open, setup).unwrap();
         assert!(deformer.warnings().is_empty(), "{:?}", deformer.warnings());
         let mut instance = deformer.instance();
-        let mut shape = Shape::rest(&open);
+        let (mut shape, mut alone) = (Shape::rest(&open), Shape::positions_alone(&open));
         for (degrees, least) in [(0.0, 0.0), (40.0, 1e-4), (90.0, 1e-3)] {
             let pose = turned(&open, &[(joint(&open, "LowerArm"), DVec3::Z, degrees)]);
             let health = instance.step(&pose, 0.0, &mut shape, &mut |_| {});
@@ -276,6 +276,8 @@ fn an_open_skin_with_tets_keeps_their_volume() {
             let before = judge(&whole, false).frame(&pose, &plain.positions).volume_error_percent.unwrap();
             assert!(!is_lost || judged <= 0.2 * before, "{skinning:?} {degrees}: {judged} of {before} %");
             assert!(shape.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-3));
+            instance.step(&pose, 0.0, &mut alone, &mut |_| {});
+            assert!(alone.positions == shape.positions && alone.normals.is_empty(), "{skinning:?} {degrees}");
         }
     }
 }

@@ -103,6 +103,17 @@ impl Hull {
         nodes.iter_mut().zip(&*positions).for_each(|(n, p)| *n = [p.x, p.y, p.z, 0.0]);
         let (skinned, kept) = (&*skinned, &*kept);
         let Shape { positions, normals } = out;
+        if normals.is_empty() {
+            parallel::for_each_chunk_mut(positions, CHUNK, |chunk, positions| {
+                for (k, position) in positions.iter_mut().enumerate() {
+                    let carriers = self.carriers(chunk * CHUNK + k);
+                    *position += carriers
+                        .map(|(n, weight)| (kept.positions[n] - skinned.positions[n]) * weight)
+                        .sum::<Vec3>();
+                }
+            });
+            return [before, left];
+        }
         parallel::for_each_chunk_pair_mut(positions, normals, CHUNK, |chunk, positions, normals| {
             for (k, (position, normal)) in positions.iter_mut().zip(normals).enumerate() {
                 let (mut moved, mut turned) = (Vec3::ZERO, Vec3::ZERO);

@@ -150,12 +150,13 @@ pub fn prepare_default<'c>(
     prepare(name, character, Setup { path, settings: &settings, tets: None, progress: &mut |_| true })
 }
 
-/// The deformed skin: caller-owned, one position and unit normal per vertex of the character's surface.
+/// The deformed skin: caller-owned, one position and, where they are wanted, one unit normal per vertex of the character's
+/// surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
     /// Positions in scene space.
     pub positions: Vec<Vec3>,
-    /// Unit normals.
+    /// Unit normals. Where there are none, steps find none: that takes less time, and positions are the same.
     pub normals: Vec<Vec3>,
 }
 
@@ -163,6 +164,18 @@ impl Shape {
     /// A shape of the right size, at rest.
     pub fn rest(character: &Character) -> Self {
         Self { positions: character.rest_positions(), normals: character.surface().normals().to_vec() }
+    }
+
+    /// The same without normals.
+    pub fn positions_alone(character: &Character) -> Self {
+        Self { positions: character.rest_positions(), normals: Vec::new() }
+    }
+
+    fn resize(&mut self, vertices: usize) {
+        self.positions.resize(vertices, Vec3::ZERO);
+        if !self.normals.is_empty() {
+            self.normals.resize(vertices, Vec3::Y);
+        }
     }
 }
 

@@ -9,7 +9,6 @@ use crate::rig::{Motion, Pose, SkinMatrix};
 use crate::simd::Path;
 use crate::skin::smooth::{SmoothSkin, SmoothSkinState};
 use crate::skin::{self, Blend, Skinner};
-use glam::Vec3;
 use std::borrow::Cow;
 
 /// Prepares a skinning with the repairs that are asked for.
@@ -91,19 +90,22 @@ impl<'c> Base<'c> {
         morph_weights: &[f32],
         matrices: &[SkinMatrix],
         state: &mut BaseState,
-        Shape { positions, normals }: &mut Shape,
+        out: &mut Shape,
     ) {
-        let count = character.surface().positions().len();
-        positions.resize(count, Vec3::ZERO);
-        normals.resize(count, Vec3::Y);
+        out.resize(character.surface().positions().len());
+        let Shape { positions, normals } = out;
         match (self, state) {
             (Self::Blend(skinner), BaseState::Blend(state)) => {
                 skinner.morph(character.morphs(), morph_weights, state);
-                skinner.positions_and_normals(matrices, state, positions, normals);
+                if normals.is_empty() {
+                    skinner.positions(matrices, state, positions);
+                } else {
+                    skinner.positions_and_normals(matrices, state, positions, normals);
+                }
             }
             (Self::Smooth(skin), BaseState::Smooth(state)) => {
                 skin.morph(morph_weights, state);
-                parallel::within(|| skin.positions_and_normals(matrices, state, positions, normals));
+                parallel::within(|| skin.pose(matrices, state, positions, normals));
             }
             _ => panic!("a state of another skinning"),
         }

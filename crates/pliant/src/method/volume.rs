@@ -181,6 +181,15 @@ impl Repairs {
         let Shape { positions, normals } = out;
         let parting = self.overlap.as_ref().zip(parting.as_mut());
         match (&self.keeper, keeping, parting) {
+            (Keeper::Skin(volume), Some(keeping), Some((overlap, parting))) if normals.is_empty() => {
+                let count = overlap.part(matrices, parting, positions);
+                let (moved, givings) = (parting.moved(), parting.givings());
+                let contacts = Contacts { moved, givings, holds: parting.holds() };
+                let left = volume.correct_positions(matrices, morph_weights, contacts, keeping, positions);
+                health.off = Some(left);
+                health.parted = self.parts.then_some(count);
+                overlap.show(|vertex| !volume.shows(vertex), parting, positions, normals);
+            }
             (Keeper::Skin(volume), Some(keeping), Some((overlap, parting))) => {
                 volume.read(keeping, positions);
                 let (count, before) = parallel::both(

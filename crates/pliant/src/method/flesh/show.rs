@@ -64,6 +64,30 @@ impl<P: Physics> State<'_, P> {
                 }
             }
         });
+        if out.normals.is_empty() {
+            skin.positions(&self.shown, &mut self.embedded);
+            let embedded = &self.embedded;
+            parallel::for_each_chunk_mut(&mut out.positions, CHUNK, |chunk, positions| {
+                for (k, position) in positions.iter_mut().enumerate() {
+                    let vertex = chunk * CHUNK + k;
+                    if !details[vertex] {
+                        *position += embedded[vertex] * (1.0 - strays[vertex]);
+                    }
+                }
+            });
+        } else {
+            self.with_normals(out);
+        }
+        self.pose = pose;
+        self.posed = posed;
+        finished(Stage::Embed);
+        let residual = self.physics.residual(&self.run.nodes, &mut self.own);
+        Health { residual: Some(residual), held: self.held, ..Health::default() }
+    }
+
+    /// Brings the skin along with the flesh, and normals with it.
+    fn with_normals(&mut self, out: &mut Shape) {
+        let Flesh { skin, details, strays, .. } = self.flesh;
         skin.positions_and_normals(&self.shown, &mut self.scratch, &mut self.embedded, &mut self.normals);
         let (embedded, normals) = (&self.embedded, &self.normals);
         parallel::for_each_chunk_pair_mut(&mut out.positions, &mut out.normals, CHUNK, |chunk, p, n| {
@@ -77,11 +101,6 @@ impl<P: Physics> State<'_, P> {
                 }
             }
         });
-        self.pose = pose;
-        self.posed = posed;
-        finished(Stage::Embed);
-        let residual = self.physics.residual(&self.run.nodes, &mut self.own);
-        Health { residual: Some(residual), held: self.held, ..Health::default() }
     }
 
     /// The nodes at a moment between the last two ticks: both carried to it by the bones, then blended. A straight way

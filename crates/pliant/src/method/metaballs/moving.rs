@@ -10,7 +10,7 @@ use crate::rig::{Motion, Pose, SkinMatrix};
 use crate::skin::balls::BallSkinState;
 use crate::skin::overlap::OverlapState;
 use crate::solver::{SolverState, per_iteration};
-use glam::{DQuat, Vec3};
+use glam::DQuat;
 
 /// Balls in a pose, before the skin.
 #[derive(Clone)]
@@ -156,9 +156,7 @@ impl Instance for Moving<'_> {
             state.show(seconds, &mut self.balls);
         }
         finished(Stage::Solve);
-        let count = rig.character.surface().positions().len();
-        out.positions.resize(count, Vec3::ZERO);
-        out.normals.resize(count, Vec3::Y);
+        out.resize(rig.character.surface().positions().len());
         let Shape { positions, normals } = out;
         parallel::within(|| {
             self.set_carriers();

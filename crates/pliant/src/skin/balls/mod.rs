@@ -199,7 +199,7 @@ impl BallSkin {
     /// Poses the skin, by one matrix per carrier.
     ///
     /// # Panics
-    /// If sizes are not the character's, or the state is of another skin.
+    /// If sizes are not the character's (there may be no normals), or the state is of another skin.
     pub fn pose(
         &self,
         morphs: &[Morph],
@@ -210,7 +210,11 @@ impl BallSkin {
         normals: &mut [Vec3],
     ) {
         self.skinner.morph(morphs, morph_weights, &mut state.skin);
-        self.skinner.positions_and_normals(matrices, &mut state.skin, positions, normals);
+        if normals.is_empty() {
+            self.skinner.positions(matrices, &mut state.skin, positions);
+        } else {
+            self.skinner.positions_and_normals(matrices, &mut state.skin, positions, normals);
+        }
     }
 
     /// Brings back the skin's own detail where balls carry it: a point goes a `share` of the way to where its turned offset
@@ -277,6 +281,16 @@ impl BallSkin {
             if let Some(place) = places.get_mut(self.place_of_vertex[vertex as usize] as usize) {
                 *place = positions[vertex as usize];
             }
+        }
+        if normals.is_empty() {
+            let places = &*places;
+            return parallel::for_each_chunk_mut(positions, CHUNK, |chunk, positions| {
+                let [first, last] = [chunk, chunk + 1].map(|c| self.bent_before[c] as usize);
+                for &vertex in &self.bent[first..last] {
+                    let place = self.place_of_vertex[vertex as usize];
+                    positions[vertex as usize - chunk * CHUNK] = places[place as usize];
+                }
+            });
         }
         self.normals.look(places, around);
         let (places, around) = (&*places, &*around);

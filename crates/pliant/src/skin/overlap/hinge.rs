@@ -7,7 +7,6 @@
 use super::kernel::{Kernels, Members, Plane, ROW, Scan, Scanned, Side};
 use super::{Overlap, OverlapState};
 use crate::asset::{Bone, Character};
-use crate::body::topology::Lists;
 use crate::parallel;
 use crate::skin::mesh::{Mesh, on_segment, smooth, smooth_step};
 use crate::skin::volume::{Giver, Giving, Hold};
@@ -67,10 +66,33 @@ pub(super) struct Hinge {
     rest: f64,
     /// Nearest to the joint first.
     members: Vec<Member>,
-    /// Members around each, and others: their vertices come after those of the members.
-    around: Lists,
-    vertices: Vec<u32>,
+    around: Around,
     rows: Vec<Row>,
+}
+
+/// Points a group: there are seldom more around a point.
+const GROUP: usize = 8;
+
+/// Who is beside each member, in groups that are filled up: no loop over them ends early.
+#[derive(Default)]
+struct Around {
+    /// The first group of each member; one more at the end.
+    starts: Vec<u32>,
+    /// Members, then others; one more than there are fills up.
+    groups: Vec<[u32; GROUP]>,
+    /// Their vertices; the member's own fills up.
+    vertices: Vec<[u32; GROUP]>,
+    /// One over how many they are; none where there are none.
+    per_neighbour: Vec<f32>,
+    /// Members and others.
+    count: usize,
+}
+
+impl Around {
+    fn of(&self, member: u32) -> impl ExactSizeIterator<Item = (&[u32; GROUP], &[u32; GROUP])> {
+        let range = self.starts[member as usize] as usize..self.starts[member as usize + 1] as usize;
+        self.groups[range.clone()].iter().zip(&self.vertices[range])
+    }
 }
 
 /// [`ROW`] members.
@@ -108,18 +130,19 @@ pub(super) struct Folded {
     /// Rows with members near the plane, and those members that are past it.
     near: Vec<Near>,
     parted: Vec<Parted>,
-    /// How far each of the latter is moved, and the same evened out.
+    /// How far each of the latter is moved, from [`FIRST`] on, and the same in the next round: before that what stays.
     moved: Vec<Vec3A>,
     smoothed: Vec<Vec3A>,
-    /// For each member which of those it is, else [`STAYS`].
-    parted_of: Vec<u32>,
-    /// Those beside each of them that are moved as well, one after the other.
-    beside: Vec<u32>,
+    /// For each of [`Around`] where it is among those, else [`STAYS`].
+    moved_of: Vec<u32>,
+    /// The same for those beside each of them, group after group.
+    beside: Vec<[u32; GROUP]>,
     pub(super) holds: Vec<Hold>,
 }
 
-/// A member that is not past the plane.
-const STAYS: u32 = u32::MAX;
+/// What is not past the plane.
+const STAYS: u32 = 0;
+const FIRST: usize = 1;
 
 /// Members of a row that are near the plane.
 #[derive(Clone)]
@@ -145,8 +168,16 @@ struct Parted {
     even: f32,
     middle: Vec3A,
     per_neighbour: f32,
-    /// In `beside`, up to the next one's.
+    /// In `beside`, and how many groups.
     beside: u32,
+    groups: u32,
+}
+
+impl Parted {
+    /// What it has to go yet to where it should be, of a way that it has gone.
+    fn lacks(&self, moved: Vec3A) -> Vec3A {
+        self.own_way * ((self.gap - moved.dot(self.own_way)).max(0.0) * self.share)
+    }
 }
 
 /// Where a hinge's plane lies in a pose.
@@ -255,8 +286,7 @@ pub(super) fn hinges(character: &Character, mesh: &Mesh) -> Vec<Hinge> {
             radii,
             rest: ways[0].angle_between(ways[1]).to_degrees(),
             members: Vec::new(),
-            around: Lists::group::<1>(0, &[]),
-            vertices: Vec::new(),
+            around: Around::default(),
             rows: Vec::new(),
         };
         let reach = REACH * radii[0].max(radii[1]);
@@ -368,9 +398,22 @@ impl Hinge {
         }
         pairs.sort_unstable();
         pairs.dedup();
-        let owners: Vec<[u32; 1]> = pairs.iter().map(|p| [p[0]]).collect();
-        self.around = Lists::group(self.members.len(), &owners).with(|pair| pairs[pair as usize][1]);
-        self.vertices = points.iter().map(|&p| mesh.vertex_of_point[p as usize]).collect();
+        let mut around = Around { count: points.len(), ..Around::default() };
+        let mut pairs = &pairs[..];
+        for index in 0..self.members.len() as u32 {
+            let (own, others) = pairs.split_at(pairs.partition_point(|p| p[0] <= index));
+            pairs = others;
+            around.starts.push(around.groups.len() as u32);
+            for group in own.chunks(GROUP) {
+                let of = |k: usize, fill: u32| group.get(k).map_or(fill, |p| p[1]);
+                around.groups.push(std::array::from_fn(|k| of(k, points.len() as u32)));
+                let vertex = |k| mesh.vertex_of_point[points[of(k, index) as usize] as usize];
+                around.vertices.push(std::array::from_fn(vertex));
+            }
+            around.per_neighbour.push(if own.is_empty() { 0.0 } else { 1.0 / own.len() as f32 });
+        }
+        around.starts.push(around.groups.len() as u32);
+        self.around = around;
         points.iter().for_each(|&p| local[p as usize] = u32::MAX);
     }
 
@@ -408,14 +451,19 @@ impl Hinge {
 
     pub(super) fn state(&self) -> Folded {
         let members = self.members.len();
+        let moves = || {
+            let mut moves = Vec::with_capacity(FIRST + members);
+            moves.resize(FIRST, Vec3A::ZERO);
+            moves
+        };
         Folded {
             fold: Fold::default(),
             near: Vec::with_capacity(self.rows.len()),
             parted: Vec::with_capacity(members),
-            moved: Vec::with_capacity(members),
-            smoothed: Vec::with_capacity(members),
-            parted_of: vec![STAYS; members],
-            beside: Vec::with_capacity((0..members).map(|m| self.around.of(m).len()).sum()),
+            moved: moves(),
+            smoothed: moves(),
+            moved_of: vec![STAYS; self.around.count + 1],
+            beside: Vec::with_capacity(self.around.groups.len()),
             holds: Vec::with_capacity(members),
         }
     }
@@ -481,7 +529,7 @@ impl Hinge {
             self.part(kernels, &plane, positions, state);
         }
         let Folded { fold, near, parted, moved, holds, .. } = state;
-        let mut moves = parted.iter().zip(moved);
+        let mut moves = parted.iter().zip(&moved[FIRST..]);
         // The inside of a bend is held even where nothing has met yet: it would be pushed through itself.
         for near in near.iter() {
             let mut by = [0.0; ROW];
@@ -498,7 +546,7 @@ impl Hinge {
 
     /// How far each member near the plane is to be moved.
     fn part(&self, kernels: &Kernels, plane: &Plane, positions: &[Vec3], state: &mut Folded) {
-        let Folded { fold, near, parted, moved, smoothed, parted_of, beside, .. } = state;
+        let Folded { fold, near, parted, moved, smoothed, moved_of, beside, .. } = state;
         let normal = Vec3A::from(fold.normal);
         for near in near.iter_mut() {
             let members = &self.rows[near.row as usize].members;
@@ -509,7 +557,7 @@ impl Hinge {
             near.parted = wanting & near.near;
             for lane in lanes(near.parted) {
                 let index = near.row * ROW as u32 + lane as u32;
-                parted_of[index as usize] = parted.len() as u32;
+                moved_of[index as usize] = (FIRST + parted.len()) as u32;
                 let (gap, share) = (gaps[lane], fold.ease * near.side.shares[lane]);
                 parted.push(Parted {
                     index,
@@ -519,56 +567,43 @@ impl Hinge {
                     // By what it lacks, not by how far it has come: that would grow from round to round.
                     even: EVEN * smooth(gap * share / (EVENED * fold.radius)),
                     middle: Vec3A::ZERO,
-                    per_neighbour: 0.0,
+                    per_neighbour: self.around.per_neighbour[index as usize],
                     beside: 0,
+                    groups: 0,
                 });
             }
         }
         beside.clear();
-        if parted.is_empty() {
-            return;
-        }
         for part in parted.iter_mut() {
             part.beside = beside.len() as u32;
-            let around = self.around.of(part.index as usize);
-            if part.even > 0.0 && !around.is_empty() {
-                let start = positions[self.vertices[part.index as usize] as usize];
+            if part.even > 0.0 && part.per_neighbour > 0.0 {
+                let start = positions[self.members[part.index as usize].vertex as usize];
                 let mut sum = Vec3::ZERO;
-                for &n in around {
-                    sum += positions[self.vertices[n as usize] as usize] - start;
-                    let parted = parted_of.get(n as usize).copied().unwrap_or(STAYS);
-                    if parted != STAYS {
-                        beside.push(parted);
-                    }
+                let around = self.around.of(part.index);
+                part.groups = around.len() as u32;
+                for (group, vertices) in around {
+                    beside.push(group.map(|n| moved_of[n as usize]));
+                    vertices.iter().for_each(|&vertex| sum += positions[vertex as usize] - start);
                 }
-                part.per_neighbour = 1.0 / around.len() as f32;
                 part.middle = Vec3A::from(sum * part.per_neighbour);
             } else {
                 part.even = 0.0;
             }
         }
-        parted.iter().for_each(|part| parted_of[part.index as usize] = STAYS);
-        moved.clear();
-        moved.resize(parted.len(), Vec3A::ZERO);
-        smoothed.clear();
-        smoothed.resize(parted.len(), Vec3A::ZERO);
-        for round in 0..ROUNDS {
-            for (part, moved) in parted.iter().zip(moved.iter_mut()) {
-                let lacks = part.gap - moved.dot(part.own_way);
-                if lacks > 0.0 {
-                    *moved += part.own_way * (lacks * part.share);
+        parted.iter().for_each(|part| moved_of[part.index as usize] = STAYS);
+        moved.truncate(FIRST);
+        moved.extend(parted.iter().map(|part| part.lacks(Vec3A::ZERO)));
+        smoothed.resize(moved.len(), Vec3A::ZERO);
+        for _ in 1..ROUNDS {
+            // What was pushed through the plane lies on it in folds: evened out by its neighbours, and put back.
+            for ((part, own), smoothed) in parted.iter().zip(&moved[FIRST..]).zip(&mut smoothed[FIRST..]) {
+                let mut sum = Vec3A::ZERO;
+                for group in &beside[part.beside as usize..][..part.groups as usize] {
+                    let [a, b, c, d, e, f, g, h] = group.map(|n| moved[n as usize]);
+                    sum += ((a + b) + (c + d)) + ((e + f) + (g + h));
                 }
-            }
-            if round + 1 == ROUNDS {
-                break;
-            }
-            // What was pushed through the plane lies on it in folds: evened out by its neighbours.
-            let ends = parted[1..].iter().map(|p| p.beside as usize).chain([beside.len()]);
-            for (((part, end), own), smoothed) in
-                parted.iter().zip(ends).zip(&*moved).zip(smoothed.iter_mut())
-            {
-                let sum: Vec3A = beside[part.beside as usize..end].iter().map(|&n| moved[n as usize]).sum();
-                *smoothed = *own + (part.middle + sum * part.per_neighbour - *own) * part.even;
+                let even = *own + (part.middle + sum * part.per_neighbour - *own) * part.even;
+                *smoothed = even + part.lacks(even);
             }
             std::mem::swap(moved, smoothed);
         }
@@ -600,7 +635,7 @@ impl Overlap {
             self.hinges[index].unfold(&self.kernels, posed, place, parts, &mut folded[0]);
         });
         for (hinge, Folded { parted, moved, .. }) in self.hinges.iter().zip(&folded) {
-            for (part, &moved) in parted.iter().zip(moved) {
+            for (part, &moved) in parted.iter().zip(&moved[FIRST..]) {
                 state.push(hinge.members[part.index as usize].point, Vec3::from(moved));
             }
         }

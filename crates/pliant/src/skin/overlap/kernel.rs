@@ -1,6 +1,6 @@
 //! What is asked of many points: rows of them side by side, in plain loops that compilers make wide.
 //!
-//! There is one code for all paths, compiled once for what every machine has and once for wider registers: each operation is
+//! There is one code for all paths, compiled once for what every machine has and once for each width of wider registers: each operation is
 //! rounded on its own in both, so they give the same bits. No closures in here: they would not have the instructions.
 
 use crate::simd::Path;
@@ -66,7 +66,9 @@ pub(super) struct Scanned {
     pub said: [f32; ROW],
 }
 
-/// Directions around a bone, and those in a unit of diamond angles, which go from 0 to 4.
+/// Stations along a bone at which the flesh's radius is known.
+pub(super) const ALONG: usize = 8;
+/// Directions around it in which it is, and those in a unit of diamond angles, which go from 0 to 4.
 pub(super) const AROUND: usize = 16;
 pub(super) const PER_TURN: f32 = AROUND as f32 / 4.0;
 /// Rounding when points are passed over.
@@ -96,6 +98,9 @@ pub(super) struct Own<'a> {
     /// One over the squared distance of each at rest.
     pub per_squares: &'a [f32; ROW],
 }
+
+/// For each part of a bone between two stations, and between two directions, a number.
+pub(super) type Cells = [[f32; AROUND]; ALONG - 1];
 
 /// Places beside a bone.
 pub(super) struct Beside {
@@ -136,8 +141,9 @@ pub(super) type OwnKernel = unsafe fn(&Plane, &Members, u32, &mut Side, &mut [f3
 pub(super) type GapsKernel = unsafe fn(&Plane, &Members, &Side, &mut [f32; ROW]) -> u32;
 /// How much of them is held after they were moved, and which are at all.
 pub(super) type HoldKernel = unsafe fn(&Plane, f32, &Side, &[f32; ROW], &mut [f32; ROW]) -> u32;
-/// Where points are beside a bone and beside their own; which are no farther from the former than that, squared.
-pub(super) type BesideKernel = unsafe fn(&Bone, &Own<'_>, f32, &[u32; ROW], &[Vec3], &mut Beside) -> u32;
+/// Where points are beside a bone and beside their own; which are no farther from the former than those, squared, times how
+/// near they are to their own against rest.
+pub(super) type BesideKernel = unsafe fn(&Bone, &Own<'_>, &Cells, &[u32; ROW], &[Vec3], &mut Beside) -> u32;
 
 /// The same for the centers of balls, which may be farther by their radii times a factor.
 pub(super) type MeetKernel = unsafe fn(&Bone, [f32; 2], &Balls, &mut Beside) -> u32;
@@ -156,61 +162,48 @@ pub(super) struct Kernels {
 pub(super) fn kernels(path: Path) -> Kernels {
     match path {
         #[cfg(target_arch = "x86_64")]
-        Path::Avx2 | Path::Avx512 => avx2::KERNELS,
+        Path::Avx2 => avx2::KERNELS,
+        #[cfg(target_arch = "x86_64")]
+        Path::Avx512 => avx512::KERNELS,
         _ => Kernels { scan, own, gaps, hold, beside, meet },
     }
 }
 
+/// The kernels compiled for an instruction set.
 #[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use super::{Balls, Beside, Bone, Kernels, Members, Own, Plane, ROW, Scan, Scanned, Side};
-    use glam::Vec3;
+macro_rules! kernels_of {
+    ($module:ident, $feature:literal, $($name:ident($($arg:ident: $type:ty),+) -> $found:ty;)+) => {
+        mod $module {
+            use super::{Balls, Beside, Bone, Cells, Kernels, Members, Own, Plane, ROW, Scan, Scanned, Side};
+            use glam::Vec3;
 
-    pub(super) const KERNELS: Kernels = Kernels { scan, own, gaps, hold, beside, meet };
+            pub(super) const KERNELS: Kernels = Kernels { $($name),+ };
 
-    #[target_feature(enable = "avx2")]
-    unsafe fn scan(
-        job: &Scan,
-        members: &Members,
-        positions: &[Vec3],
-        found: &mut Scanned,
-        side: &mut Side,
-    ) -> u32 {
-        super::scan(job, members, positions, found, side)
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn own(plane: &Plane, members: &Members, near: u32, side: &mut Side, past: &mut [f32; ROW]) {
-        super::own(plane, members, near, side, past);
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn gaps(plane: &Plane, members: &Members, side: &Side, gaps: &mut [f32; ROW]) -> u32 {
-        super::gaps(plane, members, side, gaps)
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn hold(plane: &Plane, bent: f32, side: &Side, by: &[f32; ROW], shares: &mut [f32; ROW]) -> u32 {
-        super::hold(plane, bent, side, by, shares)
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn beside(
-        bone: &Bone,
-        own: &Own<'_>,
-        square: f32,
-        vertices: &[u32; ROW],
-        positions: &[Vec3],
-        found: &mut Beside,
-    ) -> u32 {
-        super::beside(bone, own, square, vertices, positions, found)
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn meet(bone: &Bone, reach: [f32; 2], balls: &Balls, found: &mut Beside) -> u32 {
-        super::meet(bone, reach, balls, found)
-    }
+            $(#[target_feature(enable = $feature)]
+            unsafe fn $name($($arg: $type),+) -> $found {
+                super::$name($($arg),+)
+            })+
+        }
+    };
+    ($module:ident, $feature:literal) => {
+        kernels_of!($module, $feature,
+            scan(job: &Scan, all: &Members, at: &[Vec3], found: &mut Scanned, side: &mut Side) -> u32;
+            own(plane: &Plane, all: &Members, near: u32, side: &mut Side, past: &mut [f32; ROW]) -> ();
+            gaps(plane: &Plane, all: &Members, side: &Side, gaps: &mut [f32; ROW]) -> u32;
+            hold(plane: &Plane, bent: f32, side: &Side, by: &[f32; ROW], shares: &mut [f32; ROW]) -> u32;
+            beside(
+                bone: &Bone, own: &Own<'_>, squares: &Cells, vertices: &[u32; ROW], at: &[Vec3],
+                found: &mut Beside
+            ) -> u32;
+            meet(bone: &Bone, reach: [f32; 2], balls: &Balls, found: &mut Beside) -> u32;
+        );
+    };
 }
+
+#[cfg(target_arch = "x86_64")]
+kernels_of!(avx2, "avx2");
+#[cfg(target_arch = "x86_64")]
+kernels_of!(avx512, "avx512f");
 
 #[inline(always)]
 fn gather(vertices: &[u32; ROW], positions: &[Vec3]) -> [[f32; ROW]; 3] {
@@ -326,7 +319,7 @@ fn hold(plane: &Plane, bent: f32, beside: &Side, by: &[f32; ROW], shares: &mut [
 fn beside(
     bone: &Bone,
     own: &Own<'_>,
-    square: f32,
+    squares: &Cells,
     vertices: &[u32; ROW],
     positions: &[Vec3],
     found: &mut Beside,
@@ -334,14 +327,26 @@ fn beside(
     let places = gather(vertices, positions);
     let _ = measure(bone, &places, found);
     let Own { start, way, along, per_squares } = *own;
+    let squares = squares.as_flattened();
+    let mut reach = [0f32; ROW];
+    for lane in 0..ROW {
+        // Not a number where a place is none.
+        let turn = if found.turns[lane] < AROUND as f32 { found.turns[lane] } else { 0.0 };
+        let row = found.along[lane] * (ALONG - 1) as f32;
+        // SAFETY: both are small and not negative, which compilers are not told: checked ones go lane by lane.
+        let [row, turn] = unsafe { [row.to_int_unchecked::<i32>(), turn.to_int_unchecked::<i32>()] };
+        let row = if row < ALONG as i32 - 2 { row } else { ALONG as i32 - 2 };
+        reach[lane] = squares[(row * AROUND as i32 + turn) as usize];
+    }
     let mut near = [false; ROW];
     for lane in 0..ROW {
         let (u, v, w) = (places[0][lane] - start.x, places[1][lane] - start.y, places[2][lane] - start.z);
         let t = clamped(u * along.x + v * along.y + w * along.z);
         let (u, v, w) = (u - way.x * t, v - way.y * t, w - way.z * t);
-        found.others[lane] = (u * u + v * v + w * w) * per_squares[lane];
+        let other = (u * u + v * v + w * w) * per_squares[lane];
+        found.others[lane] = other;
         // False, too, where a place is not a number.
-        near[lane] = found.squares[lane] <= square;
+        near[lane] = found.squares[lane] <= reach[lane] * if other < 1.0 { other } else { 1.0 };
     }
     bits(&near)
 }

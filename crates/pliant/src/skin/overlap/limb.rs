@@ -5,7 +5,8 @@
 //! each, in the pose, do not come near the other's bone.
 
 use super::kernel::{
-    AROUND, Balls, Beside, BesideKernel, Bone, MeetKernel, Own, PER_TURN, ROW as CLUSTER, SLACK, diamond,
+    ALONG, AROUND, Balls, Beside, BesideKernel, Bone, Cells, MeetKernel, Own, PER_TURN, ROW as CLUSTER,
+    SLACK, diamond,
 };
 use super::{Overlap, OverlapState};
 use crate::asset::Character;
@@ -15,8 +16,6 @@ use crate::skin::volume::Hold;
 use glam::{DAffine3, DMat3, DVec3, Mat3, Vec3};
 use std::ops::{Range, RangeInclusive};
 
-/// Stations along a bone at which the flesh's radius is known, in [`AROUND`] directions.
-const ALONG: usize = 8;
 /// Fewer points than this are no limb.
 const LEAST_POINTS: usize = 24;
 /// How far off its radii a limb's skin may lie, over those, by the root of its mean square: flesh that has armour over it, or a
@@ -62,7 +61,9 @@ struct Limb {
     most: f32,
     most_along: [f32; ALONG - 1],
     /// The largest between each station and direction and the next ones.
-    most_around: [[f32; AROUND]; ALONG - 1],
+    most_around: Cells,
+    /// Squares of those, with room for rounding.
+    reaches: Cells,
     /// One over the length of the bone.
     per_length: f32,
     mean_along: [f32; ALONG],
@@ -92,6 +93,8 @@ struct Side {
     /// rows.
     apart: Vec<u32>,
     any: Vec<u32>,
+    /// Which of those are far from the other at rest: all of their own weight counts.
+    far: Vec<u32>,
 }
 
 pub(super) struct Limbs {
@@ -198,9 +201,8 @@ impl Limb {
     ) -> u32 {
         let bone = self.bone(posed);
         let mut found = Beside::NONE;
-        let reach = SLACK * self.most;
         // SAFETY: the path was found available.
-        let mut left = asked & unsafe { beside(&bone, own, reach * reach, vertices, positions, &mut found) };
+        let mut left = asked & unsafe { beside(&bone, own, &self.reaches, vertices, positions, &mut found) };
         let mut near = 0;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
@@ -264,7 +266,8 @@ impl Cell {
     fn new(along: f32, turn: f32) -> Self {
         let row = row_at(along);
         let from_row = along * (ALONG - 1) as f32 - row as f32;
-        Self { row, turn: turn as usize % AROUND, from_row, from_turn: turn - turn.floor() }
+        // Turns are not negative.
+        Self { row, turn: turn as usize % AROUND, from_row, from_turn: turn - turn as usize as f32 }
     }
 
     fn of(&self, radii: &[f32]) -> f32 {
@@ -352,14 +355,21 @@ impl Limbs {
                 if shares || (parent(ja).is_some() && parent(ja) == parent(jb) && limbs.len() > 64) {
                     continue;
                 }
-                let bit = |(k, flesh): (usize, &Flesh)| u32::from(b.fade(mesh, flesh) > 0.0) << k;
-                let apart = |points: &[Flesh]| points.iter().enumerate().map(bit).sum();
-                let apart: Vec<u32> = a.points.chunks(CLUSTER).map(apart).collect();
+                let fades = |points: &[Flesh]| {
+                    let mut bits = [0; 2];
+                    for (k, flesh) in points.iter().enumerate() {
+                        let fade = b.fade(mesh, flesh);
+                        bits[0] |= u32::from(fade > 0.0) << k;
+                        bits[1] |= u32::from(fade == flesh.weight) << k;
+                    }
+                    (bits[0], bits[1])
+                };
+                let (apart, far): (Vec<u32>, Vec<u32>) = a.points.chunks(CLUSTER).map(fades).unzip();
                 let bit = |(k, apart): (usize, &u32)| u32::from(*apart != 0) << k;
                 let any = |apart: &[u32]| apart.iter().enumerate().map(bit).sum();
                 let any: Vec<u32> = apart.chunks(CLUSTER).map(any).collect();
                 if any.iter().any(|&any| any != 0) {
-                    sides.push(Side { own: own as u32, other: other as u32, apart, any });
+                    sides.push(Side { own: own as u32, other: other as u32, apart, any, far });
                 }
             }
             ranges.push(first..sides.len());
@@ -424,6 +434,7 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[
         most: 0.0,
         most_along: [0.0; ALONG - 1],
         most_around: [[0.0; AROUND]; ALONG - 1],
+        reaches: [[0.0; AROUND]; ALONG - 1],
         per_length: (end - start).length().recip() as f32,
         mean_along: [0.0; ALONG],
         points: Vec::with_capacity(points.len()),
@@ -471,6 +482,7 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[
             // Means, too: beyond an end they stand for all directions.
             let corners = [c, next, AROUND + c, AROUND + next].map(|cell| limb.radii[from + cell]);
             *around = most(&corners).max(most(means));
+            limb.reaches[row][c] = DEEPER * (SLACK * *around) * (SLACK * *around);
         }
     }
     (limb.roughness(mesh) <= ROUGH).then_some(limb)
@@ -681,7 +693,8 @@ impl Limbs {
                 moved += inwards * (share * (lacks + GAP * smooth(lacks / GAP)) / per_length);
             }
             if moved != Vec3::ZERO {
-                let moved = moved * other.fade(mesh, flesh);
+                let is_far = side.far[cluster as usize] >> lane & 1 == 1;
+                let moved = moved * if is_far { flesh.weight } else { other.fade(mesh, flesh) };
                 found.moving |= 1 << lane;
                 found.moves[lane] = moved * (most / moved.length().max(most));
             }

@@ -173,7 +173,7 @@ impl Overlap {
         positions[self.mesh.vertex_of_point[point as usize] as usize]
     }
 
-    /// Closes the seams around moved points, and turns normals as those of the welded skin are. Only for points that are
+    /// Closes the seams around moved points, and turns normals, if there are any, as those of the welded skin are. Only for points that are
     /// `asked` for, by their first vertices.
     pub fn show(
         &self,
@@ -187,6 +187,9 @@ impl Overlap {
             state.is_touched[point as usize] = true;
             let place = self.place(positions, point);
             self.vertices_of_point.of(point as usize).iter().for_each(|&v| positions[v as usize] = place);
+        }
+        if normals.is_empty() {
+            return state.touched.iter().for_each(|&p| state.is_touched[p as usize] = false);
         }
         // Normals change where a corner of a triangle around has moved.
         let OverlapState {

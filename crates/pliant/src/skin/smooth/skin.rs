@@ -138,11 +138,11 @@ impl SmoothSkin {
         (0..self.morphs.len()).for_each(|i| before[i] = weight(i));
     }
 
-    /// Poses the skin's positions and unit normals, by one matrix per slot.
+    /// Poses the skin's positions, and its unit normals unless that slice is empty, by one matrix per slot.
     ///
     /// # Panics
     /// If `matrices` or the outputs are not of the character's size, or the state is of another skin.
-    pub fn positions_and_normals(
+    pub fn pose(
         &self,
         matrices: &[SkinMatrix],
         state: &mut SmoothSkinState,
@@ -150,7 +150,7 @@ impl SmoothSkin {
         normals: &mut [Vec3],
     ) {
         assert_eq!(positions.len(), self.vertex_count(), "one position per vertex");
-        assert_eq!(normals.len(), self.vertex_count(), "one normal per vertex");
+        assert!(normals.is_empty() || normals.len() == self.vertex_count(), "one normal per vertex");
         self.smooth.place(matrices, &mut state.smooth);
         let SmoothSkinState { smooth, around, mirrored, bulge, rest, .. } = state;
         let SmoothState { turns, places, .. } = smooth;
@@ -163,6 +163,9 @@ impl SmoothSkin {
             let from = &self.place_of_vertex[chunk * CHUNK..][..out.len()];
             out.iter_mut().zip(from).for_each(|(p, &place)| *p = places[place as usize]);
         });
+        if normals.is_empty() {
+            return;
+        }
         mirrored.clear();
         mirrored.extend(matrices.iter().map(|m| {
             let [x, y, z] = m.map(|r| Vec3::new(r[0], r[1], r[2]));

@@ -276,7 +276,7 @@ unsafe fn same_number<V: Lanes>(row: *const f32, [x, y, z]: [V; 3]) -> V {
 /// from point to point times how far the guess was off.
 ///
 /// # Safety
-/// As [`areas`]; all have a row for each place of the run.
+/// As [`areas`]; all have a row for each place of the run, but there may be no normals.
 #[inline(always)]
 pub(super) unsafe fn settle<V: Lanes>(
     job: &SettleJob<'_>,
@@ -285,7 +285,8 @@ pub(super) unsafe fn settle<V: Lanes>(
     normals: &mut [Row],
 ) {
     let count = points.len();
-    debug_assert!(settled.len() == count && normals.len() == count && job.skinned.len() * BATCH == count);
+    debug_assert!(settled.len() == count && job.skinned.len() * BATCH == count);
+    debug_assert!(normals.is_empty() || normals.len() == count);
     debug_assert!(job.areas.iter().chain([&job.moves]).all(|a| a.len() * BATCH == count));
     // SAFETY: the caller's promise.
     unsafe {
@@ -295,6 +296,9 @@ pub(super) unsafe fn settle<V: Lanes>(
             let [x, y, z, _] = load_rows::<V>(points.as_flattened().as_ptr().add(4 * place));
             let [x, y, z] = add([x, y, z], scale(load(&job.moves[batch], first), more));
             store_rows([x, y, z, zero], settled.as_flattened_mut().as_mut_ptr().add(4 * place), 4);
+            if normals.is_empty() {
+                continue;
+            }
             let was: [V; 3] = load(&job.skinned[batch], first);
             let end = load(&job.areas[1][batch], first);
             let now = add(end, scale(sub(end, load(&job.areas[0][batch], first)), more));

@@ -35,7 +35,7 @@ use crate::simd::Path;
 use dispatch::Kernels;
 use gives::Gives;
 pub use gives::{Giver, Giving};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use kernel::{Block, MIXED, Row, Sums, WeighJob};
 use pack::{BATCH, CHUNK, Pack, Run};
 use regions::{NONE, Regions};
@@ -128,6 +128,8 @@ pub struct Volume {
     kernels: Kernels,
     pack: Pack,
     targets: Targets,
+    /// Per region a place on its skin that goes along with one of its slots: where its volume is measured from.
+    origins: Vec<(u16, DVec3)>,
     /// Per place: map over area, cap of a step, one over the distance of full activity.
     gammas: Vec<f32>,
     caps: Vec<f32>,
@@ -196,6 +198,8 @@ pub struct VolumeState {
     active: Vec<bool>,
     /// Regions that any step of the frame has changed.
     touched: Vec<bool>,
+    /// Whether anybody asks for normals.
+    turns: bool,
     target: target::State,
 }
 
@@ -258,8 +262,13 @@ impl Volume {
         let gives = of_place(&|p| per_area(p) * smooth_step(from_held[p] / (FROM_HELD * radius[p])));
         let place_of_vertex: Vec<u32> =
             mesh.point_of_vertex.iter().map(|&point| pack.place_of_point[point as usize]).collect();
+        let origin = |&place: &u32| {
+            let point = pack.point_of_place[place as usize] as usize;
+            (mesh.weights(point).first().map_or(0, |w| w.0), mesh.points[point])
+        };
         Ok(Self {
             kernels: dispatch::kernels(path),
+            origins: pack.origins.iter().map(origin).collect(),
             targets: Targets::new(character, &mesh, &regions),
             gives: Gives::new(&options.gives, &pack, &place_of_vertex, &gives),
             caps: of_place(&|p| near[p].distance),
@@ -292,7 +301,7 @@ impl Volume {
 
     /// How many regions keep their volumes.
     pub fn region_count(&self) -> usize {
-        self.pack.origins.len()
+        self.origins.len()
     }
 
     /// Whether the vertex that speaks for a point is in a region: then [`Volume::correct`] shows where it was moved to.
@@ -326,6 +335,7 @@ impl Volume {
             more: vec![0.0; regions],
             active: vec![false; regions],
             touched: vec![false; regions],
+            turns: true,
             target: self.targets.state(&self.rest),
         }
     }
@@ -360,6 +370,7 @@ impl Volume {
         if self.pack.runs.is_empty() {
             return 0.0;
         }
+        state.dirty.fill(false);
         self.targets.set(&self.pack, matrices, morph_weights, &mut state.target);
         self.measure(matrices, state)
     }
@@ -381,39 +392,86 @@ impl Volume {
             return 0.0;
         }
         let mut keeps = std::mem::take(&mut state.keeps);
-        let hold = |hold: Hold| {
-            if let Some(keep) = keeps.get_mut(self.place_of_vertex[hold.vertex as usize] as usize) {
-                *keep *= 1.0 - hold.share;
-            }
-        };
-        parallel::both(|| self.bring(contacts.moved, state, positions), || contacts.holds.for_each(hold));
+        let (moved, holds) = (contacts.moved, contacts.holds);
+        parallel::both(|| self.bring(moved, state, positions), || self.hold(holds, &mut keeps));
         state.keeps = keeps;
         self.aim(matrices, state);
+        state.turns = true;
         let left = self.solve(matrices, contacts.givings, state);
         self.settle(state, positions, normals);
         left
     }
 
+    /// Corrects a skin without normals where contacts have left it: nobody need know how it was skinned, so that it is read
+    /// and looked at once. Else as [`Volume::correct`], to the bit.
+    ///
+    /// # Panics
+    /// As [`Volume::look`].
+    pub fn correct_positions<H: Iterator<Item = Hold> + Send>(
+        &self,
+        matrices: &[SkinMatrix],
+        morph_weights: &[f32],
+        contacts: Contacts<'_, H>,
+        state: &mut VolumeState,
+        positions: &mut [Vec3],
+    ) -> f64 {
+        if self.pack.runs.is_empty() {
+            return 0.0;
+        }
+        let mut keeps = std::mem::take(&mut state.keeps);
+        let (moved, holds) = (contacts.moved, contacts.holds);
+        let marks = || {
+            self.read(state, positions);
+            self.mark(moved, &mut state.dirty);
+        };
+        parallel::both(marks, || self.hold(holds, &mut keeps));
+        state.keeps = keeps;
+        state.turns = false;
+        self.targets.set(&self.pack, matrices, morph_weights, &mut state.target);
+        self.begin(matrices, state);
+        self.aim(matrices, state);
+        let left = self.solve(matrices, contacts.givings, state);
+        self.settle(state, positions, &mut []);
+        left
+    }
+
+    /// What is held gives way less.
+    fn hold(&self, holds: impl Iterator<Item = Hold>, keeps: &mut [f32]) {
+        for hold in holds {
+            if let Some(keep) = keeps.get_mut(self.place_of_vertex[hold.vertex as usize] as usize) {
+                *keep *= 1.0 - hold.share;
+            }
+        }
+    }
+
     /// Points that were moved since the skin was read.
     fn bring(&self, moved: &[u32], state: &mut VolumeState, positions: &[Vec3]) {
-        let pack = &self.pack;
-        state.dirty.fill(false);
-        let mut apexes_move = false;
         for &point in moved {
-            let places = pack.places_of_point.of(point as usize);
-            for &place in places {
+            for &place in self.pack.places_of_point.of(point as usize) {
                 state.points[place as usize] = row(positions[self.vertex_of_place[place as usize] as usize]);
             }
-            pack.runs_of_point.of(point as usize).iter().for_each(|&run| state.dirty[run as usize] = true);
+        }
+        if self.mark(moved, &mut state.dirty) {
+            self.set_apexes(state);
+            self.fan_volumes(state);
+        }
+    }
+
+    /// Which runs are not as they were skinned, where points were moved; whether apexes are not.
+    fn mark(&self, moved: &[u32], dirty: &mut [bool]) -> bool {
+        let pack = &self.pack;
+        dirty.fill(false);
+        let mut apexes_move = false;
+        for &point in moved {
+            pack.runs_of_point.of(point as usize).iter().for_each(|&run| dirty[run as usize] = true);
             apexes_move |= pack.is_around_apex[point as usize];
         }
         if apexes_move {
-            self.set_apexes(state);
-            self.fan_volumes(state);
             for apex in pack.place_of_point.len()..pack.runs_of_point.len() {
-                pack.runs_of_point.of(apex).iter().for_each(|&run| state.dirty[run as usize] = true);
+                pack.runs_of_point.of(apex).iter().for_each(|&run| dirty[run as usize] = true);
             }
         }
+        apexes_move
     }
 
     /// What weights are made from.

@@ -82,7 +82,7 @@ pub(super) struct Pack {
     pub rest_areas: Vec<Block>,
     /// Points that an apex is the mean of.
     pub is_around_apex: Vec<bool>,
-    /// A place of each region: where its volume is measured from.
+    /// A place of each region.
     pub origins: Vec<u32>,
     /// Edges of the fans, by apex and region, as places.
     pub fans: Vec<Fan>,

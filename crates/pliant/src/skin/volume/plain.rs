@@ -133,9 +133,11 @@ pub(super) fn weigh(job: &WeighJob<'_>, batch: usize, weights: &mut [f32]) {
 
 /// See [`super::kernel::settle`].
 pub(super) fn settle(job: &SettleJob<'_>, points: &[Row], settled: &mut [Row], normals: &mut [Row]) {
-    for (k, (settled, normal)) in settled.iter_mut().zip(normals).enumerate() {
+    for (k, settled) in settled.iter_mut().enumerate() {
+        *settled = row(at(&points[k]) + of(&job.moves[k / BATCH], k % BATCH) * job.more);
+    }
+    for (k, normal) in normals.iter_mut().enumerate() {
         let (batch, lane) = (k / BATCH, k % BATCH);
-        *settled = row(at(&points[k]) + of(&job.moves[batch], lane) * job.more);
         let [begin, end] = job.areas.map(|areas| of(&areas[batch], lane));
         *normal = row(turn(at(normal), of(&job.skinned[batch], lane), end + (end - begin) * job.more));
     }

@@ -63,12 +63,8 @@ impl Parts<'_> {
 impl Volume {
     /// How far the volume is off, and how much each place would take.
     pub(super) fn measure(&self, matrices: &[SkinMatrix], state: &mut VolumeState) -> f64 {
-        let VolumeState { regions, points, origins, .. } = state;
-        regions.fill(Region::default());
-        origins.clear();
-        origins.extend(self.pack.origins.iter().map(|&place| points[place as usize]));
-        self.fan_volumes(state);
-        let VolumeState { points, origins, begun, weights, looks, target, .. } = &mut *state;
+        self.begin(matrices, state);
+        let VolumeState { points, origins, begun, weights, looks, dirty, target, .. } = &mut *state;
         let areas = AreaJob { pack: &self.pack, points, origins, stepped: None, away: None };
         let weigh = self.weigh_job(matrices, target, points);
         let parts = Parts {
@@ -79,22 +75,46 @@ impl Volume {
         };
         self.pass(parts, |chunk, parts| {
             let ([begun, _], [weights, _], [looks, _]) = (parts.blocks, parts.numbers, parts.sums);
+            let first = self.pack.run_starts[chunk] as usize;
             for (k, run, own) in Parts::runs(chunk, &self.pack) {
                 let begun = &mut begun[Parts::batches(chunk, run)];
-                looks[k] = match &run.carried {
-                    // Areas follow where anybody asks for them.
-                    Some(carried) => {
-                        let origin = at(&origins[run.region as usize]).as_dvec3();
-                        Turn::new(&matrices[carried.slot as usize]).sums(carried, origin)
-                    }
-                    // SAFETY: the path was found available; all arrays are of this pack.
-                    None => unsafe { (self.kernels.areas)(&areas, run, begun) },
-                };
+                looks[k] = self.first_look(&areas, matrices, run, dirty[first + k], begun);
                 self.weigh(&weigh, run, &mut weights[own]);
             }
         });
         self.collect(state, |_| true);
         off(state, whole(state))
+    }
+
+    /// Where volumes are measured from, and what fans add to them.
+    pub(super) fn begin(&self, matrices: &[SkinMatrix], state: &mut VolumeState) {
+        let VolumeState { regions, origins, .. } = state;
+        regions.fill(Region::default());
+        origins.clear();
+        // Not where the skin is: that depends on when it is looked at.
+        let there = |&(slot, rest): &(u16, DVec3)| affine(&matrices[slot as usize]).transform_point3(rest);
+        origins.extend(self.origins.iter().map(|origin| row(there(origin).as_vec3())));
+        self.fan_volumes(state);
+    }
+
+    /// What a run's areas sum to, before anything is done to it.
+    fn first_look(
+        &self,
+        areas: &AreaJob<'_>,
+        matrices: &[SkinMatrix],
+        run: &Run,
+        dirty: bool,
+        begun: &mut [Block],
+    ) -> Sums {
+        match &run.carried {
+            // Areas follow where anybody asks for them.
+            Some(carried) if !dirty => {
+                let origin = at(&areas.origins[run.region as usize]).as_dvec3();
+                Turn::new(&matrices[carried.slot as usize]).sums(carried, origin)
+            }
+            // SAFETY: the path was found available; all arrays are of this pack.
+            _ => unsafe { (self.kernels.areas)(areas, run, begun) },
+        }
     }
 
     /// Moves points until regions have their volumes; how far the whole is off then.
@@ -130,7 +150,8 @@ impl Volume {
         }
     }
 
-    /// Looks again where the skin was moved, and finds how much each place takes.
+    /// Looks again where the skin was moved, or at all of it where it has not been looked at, and finds how much each place
+    /// takes.
     fn take(&self, matrices: &[SkinMatrix], givings: &[Giving], state: &mut VolumeState) {
         let VolumeState {
             points,
@@ -143,6 +164,7 @@ impl Volume {
             taken,
             away,
             dirty,
+            turns,
             target,
             ..
         } = &mut *state;
@@ -158,7 +180,14 @@ impl Volume {
             let ([begun, skinned], [weights, keeps], [looks, taken]) =
                 (parts.blocks, parts.numbers, parts.sums);
             let first = self.pack.run_starts[chunk] as usize;
-            for (k, run, own) in Parts::runs(chunk, &self.pack).filter(|(k, ..)| dirty[first + k]) {
+            let runs = Parts::runs(chunk, &self.pack);
+            for (k, run, own) in runs.filter(|(k, ..)| !*turns || dirty[first + k]) {
+                if !*turns {
+                    let begun = &mut begun[Parts::batches(chunk, run)];
+                    looks[k] = self.first_look(&areas, matrices, run, dirty[first + k], begun);
+                    self.weigh(&weigh, run, &mut weights[own]);
+                    continue;
+                }
                 let batches = Parts::batches(chunk, run);
                 self.carry(matrices, run, &mut begun[batches.clone()]);
                 skinned[batches.clone()].copy_from_slice(&begun[batches.clone()]);
@@ -250,6 +279,7 @@ impl Volume {
             dirty,
             going,
             looking,
+            turns,
             ..
         } = state;
         let stepped = Some(Stepped { weights, moves });
@@ -260,7 +290,7 @@ impl Volume {
             let first = self.pack.run_starts[chunk] as usize;
             for (k, run, _) in Parts::runs(chunk, &self.pack) {
                 if looking[first + k] && active[run.region as usize] {
-                    if !dirty[first + k] && !going[first + k] {
+                    if *turns && !dirty[first + k] && !going[first + k] {
                         self.carry(matrices, run, &mut begun[Parts::batches(chunk, run)]);
                     }
                     let areas = &mut areas[Parts::batches(chunk, run)];
@@ -329,12 +359,28 @@ impl Volume {
         state.active = active;
     }
 
-    /// Points go where the lengths of steps say, and are shown there; normals turn as those of the welded skin do.
+    /// Points go where the lengths of steps say, and are shown there; normals, if any, turn as those of the welded skin do.
     pub(super) fn settle(&self, state: &mut VolumeState, positions: &mut [Vec3], normals: &mut [Vec3]) {
-        let VolumeState { points, areas, begun, skinned, moves, more, dirty, looking, touched, .. } = state;
+        let VolumeState {
+            points,
+            areas,
+            begun,
+            skinned,
+            moves,
+            more,
+            dirty,
+            going,
+            looking,
+            touched,
+            turns,
+            ..
+        } = state;
         for (index, run) in self.pack.runs.iter().enumerate() {
             // What was not touched has not been looked at either.
             looking[index] &= touched[run.region as usize];
+            // Beside what has moved it is normals alone that change, and contacts have been shown.
+            looking[index] &= *turns || going[index];
+            dirty[index] &= *turns;
         }
         let areas = Settled { volume: self, areas, begun, skinned, moves, more, dirty, looking };
         let (positions, normals) = (Scattered::new(positions), Scattered::new(normals));
@@ -350,32 +396,39 @@ impl Volume {
                     let (places, count) = (run.places(), run.places().len());
                     let [settled, turned] = &mut rows;
                     let vertices = &self.shown.of_place[places.clone()];
-                    for (normal, &vertex) in turned.iter_mut().zip(vertices).filter(|(_, v)| **v != NONE) {
+                    let count_turned = if *turns { count } else { 0 };
+                    let shown = turned[..count_turned].iter_mut().zip(vertices);
+                    for (normal, &vertex) in shown.filter(|(_, v)| **v != NONE) {
                         // SAFETY: a vertex shows one place, which is in one run.
                         *normal = row(unsafe { normals.get(vertex as usize) });
                     }
-                    let (settled, turned) = (&mut settled[..count], &mut turned[..count]);
+                    let (settled, turned) = (&mut settled[..count], &mut turned[..count_turned]);
                     // SAFETY: the path was found available; all are of the run.
                     unsafe { (self.kernels.settle)(&areas.job(first + k), &points[places], settled, turned) };
-                    for ((settled, normal), &vertex) in settled.iter().zip(turned).zip(vertices) {
-                        if vertex != NONE {
-                            // SAFETY: as above.
-                            unsafe {
-                                positions.set(vertex as usize, at(settled));
-                                normals.set(vertex as usize, at(normal));
-                            }
-                        }
+                    for (settled, &vertex) in settled.iter().zip(vertices).filter(|(_, v)| **v != NONE) {
+                        // SAFETY: as above.
+                        unsafe { positions.set(vertex as usize, at(settled)) };
+                    }
+                    for (normal, &vertex) in turned.iter().zip(vertices).filter(|(_, v)| **v != NONE) {
+                        // SAFETY: as above.
+                        unsafe { normals.set(vertex as usize, at(normal)) };
                     }
                 }
                 for &(place, vertex) in self.shown.others_of(chunk) {
                     let run = self.pack.run_of_batch[place as usize / BATCH] as usize;
-                    if areas.changes(run) {
-                        let [was, now] = areas.around(self.pack.point_of_place[place as usize]);
+                    // Without normals nobody has said where contacts have moved it.
+                    if !*turns || areas.changes(run) {
                         // SAFETY: each vertex is listed once, and none that a run has.
                         unsafe {
                             positions.set(vertex as usize, areas.place(place, &points[place as usize]));
-                            let normal = normals.get(vertex as usize);
-                            normals.set(vertex as usize, plain::turn(normal, was, now));
+                        }
+                        if *turns {
+                            let [was, now] = areas.around(self.pack.point_of_place[place as usize]);
+                            // SAFETY: as above.
+                            unsafe {
+                                let normal = normals.get(vertex as usize);
+                                normals.set(vertex as usize, plain::turn(normal, was, now));
+                            }
                         }
                     }
                 }
