@@ -137,7 +137,7 @@ impl Posed {
             anyhow::Ok((clip, time))
         };
         let chosen = args.moment().map(chosen).transpose()?;
-        let is_inside = matches!(args.show, Some(Show::Frames | Show::Pins | Show::Balls));
+        let is_inside = matches!(args.show, Some(Show::Tets | Show::Frames | Show::Pins | Show::Balls));
         if chosen.is_some() || is_inside {
             let deformer = prepare(&method, &settings, &input, common.path(), common)?;
             let mut odd = input.unused_tets(&*deformer);
@@ -202,15 +202,18 @@ fn tets(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image
     let take = |cutaway: Cutaway<'_>| {
         views.iter().map(|&view| cutaway.take(cut, width, height, view)).collect::<Result<Vec<_>>>()
     };
-    if args.moment().is_some() {
-        let Posed { input, shape, flesh, .. } = Posed::new(args, common)?;
-        let Some(Flesh { mesh, nodes, .. }) = flesh else {
-            bail!("--show tets with --clip or --time: the method has no tets; try --method position");
-        };
-        let triangles = input.character.surface().triangles();
-        return take(Cutaway { mesh: &mesh, nodes: &nodes, skin: &shape.positions, triangles });
-    }
     let mut wishes = args.settings.wishes()?;
+    if args.moment().is_some() || wishes.settings.method.is_some() {
+        // The method's own body, which may have parts that are filled each for itself.
+        let Posed { input, shape, flesh, .. } = Posed::new(args, common)?;
+        if let Some(Flesh { mesh, nodes, .. }) = flesh {
+            let triangles = input.character.surface().triangles();
+            return take(Cutaway { mesh: &mesh, nodes: &nodes, skin: &shape.positions, triangles });
+        }
+        if args.moment().is_some() {
+            bail!("--show tets with --clip or --time: the method has no tets; try --method position");
+        }
+    }
     args.fineness.refine(&mut wishes);
     let skin = Skin::open(&args.input.file, common)?;
     let mut warnings = skin.warnings.clone();
