@@ -414,7 +414,7 @@ fn all_paths_and_threads_give_the_same_bits() {
 fn what_is_thinner_than_a_cell_goes_with_its_bones() {
     let character = sample("human");
     let motion = scripted(&character, |time: f64, joint, local: DAffine3| {
-        let shake = DAffine3::from_translation(DVec3::Z * 0.08 * (30.0 * time).sin());
+        let shake = DAffine3::from_translation(DVec3::Z * 0.08 * libm::sin(30.0 * time));
         if joint == 0 { shake * local } else { local }
     });
     let deformer = prepare(&character, &settings(8000));

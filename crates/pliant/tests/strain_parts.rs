@@ -29,11 +29,11 @@ fn tube(from: Vec3, to: Vec3, radius: f32, points: &mut Vec<Vec3>, triangles: &m
     let up = along.cross(side);
     for ring in 0..=RINGS {
         // Finer towards the ends, which are closed by points of no size.
-        let share = 0.5 - 0.5 * (std::f32::consts::PI * ring as f32 / RINGS as f32).cos();
+        let share = 0.5 - 0.5 * libm::cosf(std::f32::consts::PI * ring as f32 / RINGS as f32);
         let way = (share - 0.5).abs() * 2.0;
         let wide = if ring % RINGS == 0 { 0.0 } else { radius * (1.0 - way.powi(8)).sqrt() };
         for k in 0..AROUND {
-            let (s, c) = (std::f32::consts::TAU * k as f32 / AROUND as f32).sin_cos();
+            let (s, c) = libm::sincosf(std::f32::consts::TAU * k as f32 / AROUND as f32);
             points.push(from.lerp(to, share) + (side * c + up * s) * wide);
         }
     }

@@ -20,7 +20,7 @@ use pliant_kit::drawing;
 use pliant_kit::drive::Drive;
 use pliant_kit::flesh::{self, Skin};
 use pliant_kit::host::Host;
-use pliant_kit::input::Input;
+use pliant_kit::input::{Format, Input};
 use pliant_kit::motion::{self, Schedule};
 use pliant_kit::prepare;
 use pliant_kit::wishes::Task;
@@ -203,15 +203,21 @@ fn tets(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image
         views.iter().map(|&view| cutaway.take(cut, width, height, view)).collect::<Result<Vec<_>>>()
     };
     let mut wishes = args.settings.wishes()?;
-    if args.moment().is_some() || wishes.settings.method.is_some() {
-        // The method's own body, which may have parts that are filled each for itself.
+    // A method's own body may have parts that are filled each for itself, by what they hang on.
+    let is_rigged = Format::of(&args.input.file) != Some(Format::Obj) || args.input.skeleton.is_some();
+    let has_own = matches!(wishes.settings.method.as_deref(), Some("position" | "strain")) && is_rigged;
+    if args.moment().is_some() || has_own {
         let Posed { input, shape, flesh, .. } = Posed::new(args, common)?;
-        if let Some(Flesh { mesh, nodes, .. }) = flesh {
-            let triangles = input.character.surface().triangles();
-            return take(Cutaway { mesh: &mesh, nodes: &nodes, skin: &shape.positions, triangles });
-        }
-        if args.moment().is_some() {
-            bail!("--show tets with --clip or --time: the method has no tets; try --method position");
+        match flesh {
+            Some(Flesh { mesh, nodes, .. }) => {
+                let triangles = input.character.surface().triangles();
+                return take(Cutaway { mesh: &mesh, nodes: &nodes, skin: &shape.positions, triangles });
+            }
+            None if args.moment().is_some() => {
+                bail!("--show tets with --clip or --time: the method has no tets; try --method position")
+            }
+            // Flat skin: what is wrong with it is said below.
+            None => {}
         }
     }
     args.fineness.refine(&mut wishes);
