@@ -434,7 +434,7 @@ pub(crate) enum ViewArg {
 pub(crate) enum Show {
     /// The bones, over the skin.
     Skeleton,
-    /// The body's tets, cut open: at rest (an OBJ needs no skeleton), or with --time those of a method that has tets.
+    /// The body's tets, cut open: at rest (an OBJ needs no skeleton), or those of a --method that has tets, with --time moved.
     Tets,
     /// The axes of the flesh along its fibres (red) and across (green, blue), through the skin.
     Frames,

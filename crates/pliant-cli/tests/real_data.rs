@@ -198,6 +198,64 @@ fn recordings_drive_flesh_on_real_characters() {
     });
 }
 
+/// A stout figure's arms are stuck into its trunk: as one flesh with it, sleeves and collar crumple where they are pressed
+/// together.
+#[test]
+fn a_knights_sleeves_keep_their_shape() {
+    let Some(data) = data() else { return };
+    let at = |name: &str| data.join(name).to_str().unwrap().to_owned();
+    let (knight, dance) = (at("gltf/KayKit-Knight.glb"), at("bvh/rokoko_jesse_dance.bvh"));
+    for method in ["strain", "position"] {
+        let how = ["--method", method, "--motion", &dance, "--start", "2.0", "--end", "3.0", "--fps", "30"];
+        let report = report(&[&[&knight[..]], &how[..]].concat());
+        let section = number(&report, "/joint_section_min");
+        assert!(section > 0.5, "{method}: a section is {section} of what it was");
+        let volume = number(&report, "/volume_error_percent/max");
+        assert!(volume < 0.5, "{method}: {volume} %");
+    }
+    // The body that the method has is the one that is shown.
+    let folder = tempfile::tempdir().unwrap();
+    let picture = |more: &[&str]| {
+        let out = folder.path().join("tets.png");
+        let args = ["picture", &knight, "--show", "tets", "--size", "100x100", "--quiet", "-o"];
+        assert!(pliant(&[&args[..], &[out.to_str().unwrap()], more].concat()).status.success());
+        std::fs::read(out).unwrap()
+    };
+    assert_ne!(picture(&[]), picture(&["--method", "strain"]));
+    assert_eq!(picture(&["--method", "position"]), picture(&["--method", "strain"]));
+    assert_eq!(picture(&[]), picture(&["--method", "lbs"]));
+}
+
+/// All toes of a foot are in a few tets, some in two at once: none lags behind the others in a run.
+#[test]
+fn a_runners_toes_stay_together() {
+    let Some(data) = data() else { return };
+    let at = |name: &str| data.join(name).to_str().unwrap().to_owned();
+    let makehuman =
+        ["base.obj", "cmu_mb.mhskel", "weights.cmu_mb.json"].map(|f| at(&format!("obj/makehuman/{f}")));
+    let [mesh, skeleton, weights] = makehuman.each_ref().map(String::as_str);
+    let run = at("bvh/cmu_09_01.bvh");
+    let report = report(&[
+        mesh,
+        "--skeleton",
+        skeleton,
+        "--weights-file",
+        weights,
+        "--method",
+        "strain",
+        "--motion",
+        &run,
+        "--start",
+        "0.2",
+        "--end",
+        "1.2",
+        "--fps",
+        "30",
+    ]);
+    let stretch = number(&report, "/edge_stretch/max");
+    assert!(stretch < 12.0, "an edge is {stretch} times as long as it was");
+}
+
 /// Dozens of hands, the smallest far finer than the body's cells: they stay apart.
 #[test]
 fn limbs_finer_than_the_body_go_by_their_weights() {

@@ -10,7 +10,7 @@ use pliant::method::{Damping, Deformer, Fibre, Model, Place, Preset, Region, Set
 use pliant::rig::{Motion, Pose};
 use pliant::simd::Path;
 use position_common::{
-    bits, coarse, farthest, judge, navel, play, pose_at, prepare_as, sample, scripted, settings, step,
+    bits, coarse, farthest, judge, linear, navel, play, pose_at, prepare_as, sample, scripted, settings, step,
 };
 
 /// Of the limbs among the samples.
@@ -406,4 +406,40 @@ fn all_paths_and_threads_give_the_same_bits() {
             assert!(run(path, threads) == reference, "{path}, {threads} threads");
         }
     }
+}
+
+/// A person's fingers are thinner than the body's cells: left to its inertia, the little flesh in theirs would lag behind a
+/// hand that is shaken by more than a finger is thick, and that of each finger by another way.
+#[test]
+fn what_is_thinner_than_a_cell_goes_with_its_bones() {
+    let character = sample("human");
+    let motion = scripted(&character, |time: f64, joint, local: DAffine3| {
+        let shake = DAffine3::from_translation(DVec3::Z * 0.08 * libm::sin(30.0 * time));
+        if joint == 0 { shake * local } else { local }
+    });
+    let deformer = prepare(&character, &settings(8000));
+    let (mut instance, mut shape) = (deformer.instance(), Shape::rest(&character));
+    let (joints, slots) = (character.skeleton().joints(), character.slots());
+    let with = |name: &str| -> Vec<usize> {
+        let of = |v: &usize| {
+            character
+                .weights()
+                .of(*v)
+                .any(|(s, w)| joints[slots[s as usize].joint as usize].name == name && w > 0.9)
+        };
+        (0..character.rest_positions().len()).filter(of).collect()
+    };
+    let (fingers, belly) = (with("LeftFingers"), navel(&character));
+    assert!(fingers.len() > 20);
+    let (mut of_fingers, mut of_belly) = (0.0f32, 0.0f32);
+    for frame in 0..=60 {
+        let time = f64::from(frame) / 60.0;
+        step(instance.as_mut(), &motion, time, &mut shape);
+        let carried = linear(&character, &pose_at(&motion, time));
+        let off = |v: usize| carried[v].distance(shape.positions[v]);
+        of_fingers = fingers.iter().map(|&v| off(v)).fold(of_fingers, f32::max);
+        of_belly = of_belly.max(off(belly));
+    }
+    assert!(of_belly > 0.005, "the belly swings by {of_belly}");
+    assert!(of_fingers < 0.003, "fingers lag by {of_fingers}");
 }

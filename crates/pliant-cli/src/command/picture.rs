@@ -20,7 +20,7 @@ use pliant_kit::drawing;
 use pliant_kit::drive::Drive;
 use pliant_kit::flesh::{self, Skin};
 use pliant_kit::host::Host;
-use pliant_kit::input::Input;
+use pliant_kit::input::{Format, Input};
 use pliant_kit::motion::{self, Schedule};
 use pliant_kit::prepare;
 use pliant_kit::wishes::Task;
@@ -137,7 +137,7 @@ impl Posed {
             anyhow::Ok((clip, time))
         };
         let chosen = args.moment().map(chosen).transpose()?;
-        let is_inside = matches!(args.show, Some(Show::Frames | Show::Pins | Show::Balls));
+        let is_inside = matches!(args.show, Some(Show::Tets | Show::Frames | Show::Pins | Show::Balls));
         if chosen.is_some() || is_inside {
             let deformer = prepare(&method, &settings, &input, common.path(), common)?;
             let mut odd = input.unused_tets(&*deformer);
@@ -202,15 +202,24 @@ fn tets(args: &PictureArgs, common: &Common, views: &[View]) -> Result<Vec<Image
     let take = |cutaway: Cutaway<'_>| {
         views.iter().map(|&view| cutaway.take(cut, width, height, view)).collect::<Result<Vec<_>>>()
     };
-    if args.moment().is_some() {
-        let Posed { input, shape, flesh, .. } = Posed::new(args, common)?;
-        let Some(Flesh { mesh, nodes, .. }) = flesh else {
-            bail!("--show tets with --clip or --time: the method has no tets; try --method position");
-        };
-        let triangles = input.character.surface().triangles();
-        return take(Cutaway { mesh: &mesh, nodes: &nodes, skin: &shape.positions, triangles });
-    }
     let mut wishes = args.settings.wishes()?;
+    // A method's own body may have parts that are filled each for itself, by what they hang on.
+    let is_rigged = Format::of(&args.input.file) != Some(Format::Obj) || args.input.skeleton.is_some();
+    let has_own = matches!(wishes.settings.method.as_deref(), Some("position" | "strain")) && is_rigged;
+    if args.moment().is_some() || has_own {
+        let Posed { input, shape, flesh, .. } = Posed::new(args, common)?;
+        match flesh {
+            Some(Flesh { mesh, nodes, .. }) => {
+                let triangles = input.character.surface().triangles();
+                return take(Cutaway { mesh: &mesh, nodes: &nodes, skin: &shape.positions, triangles });
+            }
+            None if args.moment().is_some() => {
+                bail!("--show tets with --clip or --time: the method has no tets; try --method position")
+            }
+            // Flat skin: what is wrong with it is said below.
+            None => {}
+        }
+    }
     args.fineness.refine(&mut wishes);
     let skin = Skin::open(&args.input.file, common)?;
     let mut warnings = skin.warnings.clone();

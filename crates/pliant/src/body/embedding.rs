@@ -68,6 +68,11 @@ impl Embedding {
         }
     }
 
+    /// Where each point sits: its tet, and its weights there.
+    pub(super) fn of(tets: Vec<u32>, weights: Vec<[f32; 4]>) -> Self {
+        Self { tets, weights }
+    }
+
     /// The points of two embeddings in the same tets, one after the other.
     pub fn and(mut self, other: &Self) -> Self {
         self.tets.extend(&other.tets);

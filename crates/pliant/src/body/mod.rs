@@ -1,6 +1,7 @@
 //! The flesh under a skin: a tet mesh inside it, the skin embedded in the tets, and what methods need of both.
 
 mod aabb;
+mod apart;
 mod balls;
 mod bench;
 mod bvh;
@@ -82,6 +83,9 @@ pub struct Body {
     pieces: Vec<u32>,
     shells: Vec<Shell>,
     shell_of_vertex: Vec<u32>,
+    /// Where parts are filled each for itself: which part nodes and vertices are of.
+    part_of_node: Vec<u32>,
+    part_of_vertex: Vec<u32>,
     cell: f64,
     skin_volume: f64,
 }
@@ -114,6 +118,8 @@ impl Body {
             pieces,
             shells: meshed.shells,
             shell_of_vertex: meshed.shell_of_vertex,
+            part_of_node: Vec::new(),
+            part_of_vertex: Vec::new(),
             cell: meshed.cell,
             skin_volume: meshed.skin_volume,
             tets: meshed.tets,
@@ -135,6 +141,8 @@ impl Body {
             pieces: adjacency.pieces().sizes,
             shells: Vec::new(),
             shell_of_vertex: Vec::new(),
+            part_of_node: Vec::new(),
+            part_of_vertex: Vec::new(),
             cell: libm::cbrt(12.0 * volume / tets.tets().len() as f64),
             skin_volume: volume,
             tets,
@@ -182,6 +190,26 @@ impl Body {
         shell.is_some_and(|s| s.fate != Fate::Flesh)
     }
 
+    /// The shell that each vertex of the skin is of; one that there is not, for vertices of no triangle.
+    pub(crate) fn shell_of_vertex(&self) -> &[u32] {
+        &self.shell_of_vertex
+    }
+
+    /// Which part of the body a node is of, where parts are filled each for itself.
+    pub(crate) fn part_of_node(&self, node: usize) -> u32 {
+        self.part_of_node.get(node).copied().unwrap_or(0)
+    }
+
+    /// Which part of the body a vertex of the skin is of.
+    pub(crate) fn part_of_vertex(&self, vertex: u32) -> u32 {
+        self.part_of_vertex.get(vertex as usize).copied().unwrap_or(0)
+    }
+
+    /// How many parts are filled each for itself.
+    pub(crate) fn part_count(&self) -> u32 {
+        self.part_of_node.last().map_or(1, |last| last + 1)
+    }
+
     /// Those of a skin's triangles that have flesh under them; all where none has.
     pub(crate) fn fleshy(&self, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
         let rides = |t: &[u32; 3]| t.iter().any(|&v| self.rides(v as usize));
@@ -210,7 +238,7 @@ impl Body {
         self.cell
     }
 
-    /// The volume that the skin encloses, overlaps counted once.
+    /// The volume that the skin encloses, overlaps counted once; of parts that are filled each for itself, the sum.
     pub fn skin_volume(&self) -> f64 {
         self.skin_volume
     }

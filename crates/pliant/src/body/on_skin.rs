@@ -13,13 +13,21 @@ pub(crate) struct OnSkin {
 }
 
 impl OnSkin {
-    /// Finds the places. Shells without flesh do not count, unless there are no others.
+    /// Finds the places, each on the skin of the node's own part. Shells without flesh do not count, unless there are no
+    /// others.
     pub(crate) fn new(body: &Body, positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
         let fleshy = body.fleshy(triangles);
         let points: Vec<DVec3> = positions.iter().map(|p| p.as_dvec3()).collect();
-        let bvh = Bvh::new(&points, &fleshy);
+        let parts: Vec<(Bvh, Vec<[u32; 3]>)> = (0..body.part_count())
+            .map(|part| {
+                let is_own = |t: &[u32; 3]| body.part_of_vertex(t[0]) == part;
+                let own: Vec<[u32; 3]> = fleshy.iter().copied().filter(is_own).collect();
+                (Bvh::new(&points, &own), own)
+            })
+            .collect();
         let nodes = body.tets().positions();
         let found = parallel::map(nodes.len(), |node| {
+            let (bvh, fleshy) = &parts[body.part_of_node(node) as usize];
             let (mut reach, mut best) = (body.cell(), None::<Nearest>);
             // Doubling reaches any skin soon; what cannot be reached in this many doublings is not finite.
             for _ in 0..64 {

@@ -3,6 +3,7 @@
 
 mod carried;
 mod mend;
+mod parts;
 mod rig;
 mod show;
 mod state;
@@ -143,8 +144,24 @@ pub(super) fn prepare<'c, P: Physics + 'c>(
     Ok(Box::new(Prepared { flesh, physics, warnings }))
 }
 
-/// The body that a character is simulated in: given, or made; or why its skin has no inside.
-pub(super) fn body(character: &Character, setup: Setup<'_>) -> Result<Result<Body, String>, PrepareError> {
+/// The body that a character is simulated in: given, or made, its parts each for itself; or why its skin has no inside.
+fn body(character: &Character, setup: Setup<'_>) -> Result<Result<Body, String>, PrepareError> {
+    made(character, setup, |body| parts::parts(character, body))
+}
+
+/// The same as one flesh, whatever its shells hang on: for methods to which it is only room to fill.
+pub(super) fn whole_body(
+    character: &Character,
+    setup: Setup<'_>,
+) -> Result<Result<Body, String>, PrepareError> {
+    made(character, setup, |body| vec![0; body.shells().len()])
+}
+
+fn made(
+    character: &Character,
+    setup: Setup<'_>,
+    parts: impl FnOnce(&Body) -> Vec<u32>,
+) -> Result<Result<Body, String>, PrepareError> {
     let rest = character.rest_positions();
     let given = &setup.settings.body;
     if let Some(tets) = setup.tets {
@@ -152,7 +169,7 @@ pub(super) fn body(character: &Character, setup: Setup<'_>) -> Result<Result<Bod
     }
     let cell = given.cell.map(Fineness::Cell);
     let fineness = cell.or(given.tets.map(Fineness::Tets)).unwrap_or_default();
-    match Body::of_skin(&rest, character.surface().triangles(), fineness, setup.progress) {
+    match Body::of_parts(&rest, character.surface().triangles(), fineness, parts, setup.progress) {
         Ok(body) => Ok(Ok(body)),
         Err(BodyError::NoVolume { why }) => Ok(Err(why.to_string())),
         Err(error) => Err(error.into()),

@@ -64,7 +64,7 @@ pub(super) fn prepare<'c>(
     setup: Setup<'_>,
 ) -> Result<Box<dyn Deformer + 'c>, PrepareError> {
     let (path, settings) = (setup.path, setup.settings);
-    let body = match flesh::body(character, setup)? {
+    let body = match flesh::whole_body(character, setup)? {
         Ok(body) => body,
         Err(why) => return flesh::without_flesh(character, settings, settings.skinning, path, why),
     };

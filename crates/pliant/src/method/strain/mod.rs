@@ -5,6 +5,7 @@ mod damping;
 mod fibres;
 pub(super) mod materials;
 mod pins;
+mod thin;
 mod twist;
 
 use super::flesh::{self, CHUNK, Carried, Flesh, NodeTissue, Physics, Run, apply, at, put};
@@ -43,6 +44,8 @@ struct Strain {
     pins: Vec<Pin>,
     /// How firmly nodes are held at their linear blend at least.
     firmness: Vec<f32>,
+    /// How much of their inertia nodes follow, whatever the tissue.
+    swing: Vec<f32>,
     twists: Twists,
     /// The pins as pictures know them.
     pinned_to: Vec<u32>,
@@ -54,6 +57,7 @@ impl Strain {
         let Flesh { settings, body, path, .. } = flesh;
         let pins = pins::pins(flesh, warnings);
         let firmness = pins::firmness(flesh);
+        let swing = thin::swing(body);
         let twists = Twists::new(flesh, &pins);
         let pinned: Vec<bool> = pins.iter().map(|p| matches!(p, Pin::Bone(_) | Pin::Skinned)).collect();
         let order = match settings.strain.order {
@@ -64,7 +68,7 @@ impl Strain {
         let solver = StrainSolver::new(body.tets(), &pinned, Some(&fibres.frames), order, *path)?;
         let slot = |pin: &Pin| if let Pin::Bone(slot) = pin { u32::from(*slot) } else { u32::MAX };
         let pinned_to = pins.iter().map(slot).collect();
-        Ok(Self { solver, pins, firmness, twists, pinned_to, fibres })
+        Ok(Self { solver, pins, firmness, swing, twists, pinned_to, fibres })
     }
 }
 
@@ -179,7 +183,8 @@ impl Physics for Strain {
                         Vec3::ZERO
                     };
                     let pull = (gravity - tension) * (seconds * seconds);
-                    let off = ((velocities[index] * seconds - along) * kept + pull) * tissue[index].softness;
+                    let off = ((velocities[index] * seconds - along) * kept + pull)
+                        * (tissue[index].softness * self.swing[index]);
                     let swing = SWING * rig.bounds[index].distance + cell;
                     place += off * (swing / off.length().max(swing));
                 }
