@@ -30,8 +30,9 @@ runs on one thread."""
 SKINNING = """numpy (one product of BLAS in f32) and libigl (f64, dense weights) skin the limb of 30 bones that `pliant bench` skins.
 Blender's time is a whole frame of the armadillo sample with as many vertices: the pose, the armature modifier, nothing
 drawn; one thread is one core it may use. Pliant's `lbs` and `dqs` are skin matrices to positions, of the limb; its frames are of the
-same armadillo from its pose on, the mean over a run, for repairs cost more in some poses than in others, and have normals, which
-Blender's have not."""
+same armadillo from its pose on. Frames are means over a run of the best of each, for repairs cost more in some poses than in
+others. Blender's armature finds no normals, so Pliant's frames beside it have none either; beside those with unit normals at
+vertices, Blender's are asked for as well."""
 
 TETS = """fTetWild has its usual settings and all cores and chooses the count; Pliant is asked for as many and has one core."""
 
@@ -147,14 +148,23 @@ def beside(found, method, output, works):
     return table(heads, rows, left=0)
 
 
-FRAMES = [
-    ("volume", "lbs frame"),
-    ("smooth", "smooth frame"),
-    ("volume", "volume"),
-    ("volume", "volume+overlap"),
-    ("metaballs", "metaballs"),
-    ("metaballs", "metaballs+overlap"),
-]
+# Blender's work, and what of Pliant's is compared with it.
+FRAMES = {
+    "armature": [
+        ("smooth", "smooth frame, positions", "`smooth`, bulging"),
+        ("volume", "volume, positions", "`volume`"),
+        ("volume", "volume+overlap, positions", "with repair of overlaps"),
+        ("metaballs", "metaballs+overlap, positions", "`metaballs`, with repair"),
+    ],
+    "armature, normals": [
+        ("volume", "lbs frame", "`lbs`"),
+        ("smooth", "smooth frame", "`smooth`, bulging"),
+        ("volume", "volume", "`volume`"),
+        ("volume", "volume+overlap", "with repair of overlaps"),
+        ("metaballs", "metaballs", "`metaballs`"),
+        ("metaballs", "metaballs+overlap", "with repair"),
+    ],
+}
 
 
 def skinning(found):
@@ -162,21 +172,22 @@ def skinning(found):
     parts = [SKINNING, when(found), "### Linear blending (`lbs`)", beside(found, "lbs", "positions", linear)]
     dual = [("libigl", "dqs"), ("Blender", "preserve volume")]
     parts += ["### Dual quaternions (`dqs`)", beside(found, "dqs", "positions", dual)]
-    rows = []
-    for size in sized(found):
-        for threads in threads_of(found):
-            which = {"size": size, "threads": threads}
-            armature = pick(found, peer="Blender", work="armature", **which)
-            cells = [size, threads, ms(armature[0]["ms"]) if armature else "-"]
-            for method, output in FRAMES:
-                mine = pick(found, peer=None, method=method, output=output, **which)
-                cells.append(ms(mine[0]["our_ms"]) if mine else "-")
-                if mine and armature:
-                    cells[-1] += f" ({times(armature[0]['ms'] / mine[0]['our_ms'])})"
-            rows.append(cells)
-    names = ["`lbs`", "`smooth`, bulging", "`volume`", "with repair of overlaps", "`metaballs`", "with repair"]
-    parts += ["### Whole frames beside Blender's armature: ms (ratio)"]
-    parts += [table(["vertices", "threads", "Blender ms", *names], rows, left=0)]
+    for work, title in [("armature", "positions alone"), ("armature, normals", "with normals")]:
+        rows = []
+        for size in sized(found):
+            for threads in threads_of(found):
+                which = {"size": size, "threads": threads}
+                armature = pick(found, peer="Blender", work=work, **which)
+                cells = [size, threads, ms(armature[0]["ms"]) if armature else "-"]
+                for method, output, _ in FRAMES[work]:
+                    mine = pick(found, peer=None, method=method, output=output, **which)
+                    cells.append(ms(mine[0]["our_ms"]) if mine else "-")
+                    if mine and armature:
+                        cells[-1] += f" ({times(armature[0]['ms'] / mine[0]['our_ms'])})"
+                rows.append(cells)
+        parts += [f"### Whole frames beside Blender's armature, {title}: ms (ratio)"]
+        names = [name for _, _, name in FRAMES[work]]
+        parts += [table(["vertices", "threads", "Blender ms", *names], rows, left=0)]
     return parts
 
 
@@ -331,18 +342,16 @@ def goals(found):
         **preserving,
     )
     ratio_of("skinning", skins, 10, "LBS: 10 times faster than numpy", peer="numpy", method="lbs", output="positions")
-    of = {"method": "volume", "output": "volume+overlap", **armature}
-    ratio_of(
-        "skinning",
-        [34594],
-        3,
-        "`volume` with fold-over repair, 34.6k vertices: under a third of Blender's plain frame",
-        **of,
-    )
-    of = {"method": "smooth", "output": "smooth frame", **armature}
-    ratio_of("skinning", [34594], 1, "`smooth` with bulge, 34.6k vertices: under Blender's plain frame", **of)
-    of = {"method": "metaballs", "output": "metaballs+overlap", **armature}
-    ratio_of("skinning", [34594], 1, "`metaballs`, all steps, 34.6k vertices: under Blender's plain frame", **of)
+    turned = {"peer": "Blender", "work": "armature, normals"}
+    for least, what, method, output in [
+        (3, "`volume` with fold-over repair, 34.6k vertices: under a third of", "volume", "volume+overlap"),
+        (1, "`smooth` with bulge, 34.6k vertices: under", "smooth", "smooth frame"),
+        (1, "`metaballs`, all steps, 34.6k vertices: under", "metaballs", "metaballs+overlap"),
+    ]:
+        of = {"method": method, "output": f"{output}, positions", **armature}
+        ratio_of("skinning", [34594], least, f"{what} Blender's plain frame, positions alone", **of)
+        of = {"method": method, "output": output, **turned}
+        ratio_of("skinning", [34594], least, f"{what} Blender's frame, both with normals", **of)
     if "scaling" in found:
         by_work = curves(found["scaling"])
         quarter = [row for row in by_work.get("strain", []) if abs(row["size"] / 250000 - 1.0) < 0.05]

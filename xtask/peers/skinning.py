@@ -2,8 +2,9 @@
 
 numpy and libigl skin the rig that `pliant bench` has for `lbs` and `dqs`: a limb of 30 bones, four at every vertex.
 Blender's time is that of a whole frame of the sample armadillo (35 bones, four at every vertex): the pose, the armature
-modifier, nothing drawn. Pliant's `lbs frame`, `smooth frame`, `volume` and `metaballs` are mean frames of the same run from poses
-on, with normals, which Blender's frame does not have; `lbs` and `dqs` are of the limb with as many vertices.
+modifier, nothing drawn; and the same with the normals of vertices. Pliant's `lbs frame`, `smooth frame`, `volume` and
+`metaballs` are frames of the same run from poses on, with normals and without. Both are means over the run of the best of
+each frame. `lbs` and `dqs` are of the limb with as many vertices.
 """
 
 import subprocess
@@ -17,14 +18,16 @@ SECONDS = 1.5  # Of a peer's frames; the best counts.
 BESIDE = [
     ("lbs", "positions", [("numpy", "lbs"), ("libigl", "lbs"), ("blender", "armature")]),
     ("dqs", "positions", [("libigl", "dqs"), ("blender", "preserve volume")]),
-    ("lbs", "positions+normals", [("blender", "armature")]),
-    ("dqs", "positions+normals", [("blender", "preserve volume")]),
-    ("volume", "lbs frame", [("blender", "armature")]),
-    ("smooth", "smooth frame", [("blender", "armature")]),
-    ("volume", "volume", [("blender", "armature")]),
-    ("volume", "volume+overlap", [("blender", "armature")]),
-    ("metaballs", "metaballs", [("blender", "armature")]),
-    ("metaballs", "metaballs+overlap", [("blender", "armature")]),
+    ("volume", "lbs frame", [("blender", "armature, normals")]),
+    ("smooth", "smooth frame", [("blender", "armature, normals")]),
+    ("smooth", "smooth frame, positions", [("blender", "armature")]),
+    ("volume", "volume", [("blender", "armature, normals")]),
+    ("volume", "volume, positions", [("blender", "armature")]),
+    ("volume", "volume+overlap", [("blender", "armature, normals")]),
+    ("volume", "volume+overlap, positions", [("blender", "armature")]),
+    ("metaballs", "metaballs", [("blender", "armature, normals")]),
+    ("metaballs", "metaballs+overlap", [("blender", "armature, normals")]),
+    ("metaballs", "metaballs+overlap, positions", [("blender", "armature")]),
 ]
 METHODS = ["lbs", "dqs", "smooth", "volume", "metaballs"]
 MOST = {"metaballs": 50000}  # Vertices: filling larger skins with balls takes longer than all the rest.

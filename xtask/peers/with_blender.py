@@ -14,10 +14,10 @@ elif int(sys.argv[2]) != os.cpu_count():
 import bpy  # noqa: E402
 
 
-def frames(scene, graph, skins, seconds):
-    """Best milliseconds of a frame, and the vertices that moved."""
+def frames(scene, graph, skins, seconds, normals):
+    """Mean over the frames of the best milliseconds of each, and the vertices that moved."""
     first, last = (int(x) for x in next(iter(bpy.data.actions)).frame_range)
-    best, frame, end, seen = float("inf"), first, time.perf_counter() + seconds, set()
+    best, frame, end, seen = {}, first, time.perf_counter() + seconds, set()
     while len(seen) < 4 or time.perf_counter() < end:
         frame = first if frame >= last else frame + 1
         at = time.perf_counter()
@@ -25,12 +25,15 @@ def frames(scene, graph, skins, seconds):
         graph.update()
         meshes = [skin.evaluated_get(graph).data for skin in skins]
         count = sum(len(mesh.vertices) for mesh in meshes)
-        best = min(best, time.perf_counter() - at)
+        if normals:
+            # All are found where one is asked for.
+            [mesh.vertex_normals[0].vector for mesh in meshes]
+        best[frame] = min(best.get(frame, float("inf")), time.perf_counter() - at)
         seen.add(tuple(round(x, 6) for x in meshes[0].vertices[len(meshes[0].vertices) // 2].co))
         # A frame that moves nothing is no frame.
         if len(seen) < 4 and time.perf_counter() > end + 30.0:
             sys.exit("error: Blender's character does not move")
-    return best * 1e3, count
+    return sum(best.values()) / len(best) * 1e3, count
 
 
 def main(file, seconds):
@@ -40,10 +43,13 @@ def main(file, seconds):
     scene = bpy.context.scene
     scene.render.fps = 30
     answer = {"version": bpy.app.version_string}
-    for work, preserve in [("armature", False), ("preserve volume", True)]:
+    works = [("armature", False, False), ("preserve volume", True, False), ("armature, normals", False, True)]
+    for work, preserve, normals in works:
         for modifier in [m for skin in skins for m in skin.modifiers if m.type == "ARMATURE"]:
             modifier.use_deform_preserve_volume = preserve
-        answer[work], answer["vertices"] = frames(scene, bpy.context.evaluated_depsgraph_get(), skins, seconds)
+        answer[work], answer["vertices"] = frames(
+            scene, bpy.context.evaluated_depsgraph_get(), skins, seconds, normals
+        )
     print("\n" + json.dumps(answer), flush=True)
 
 

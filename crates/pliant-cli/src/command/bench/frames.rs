@@ -21,18 +21,30 @@ const RATE: f64 = 30.0;
 const PLAYED: Duration = Duration::from_millis(1000);
 const ROUNDS: usize = 3;
 
+/// Rows of a method: what they are called with normals and, where that is measured, with positions alone; the method, and
+/// whether overlaps are parted.
+type Output<'a> = (&'static str, Option<&'static str>, &'a str, bool);
+
 /// What a frame does beyond skinning: nothing, the method's own, and that with overlaps parted.
-fn outputs(method: &str) -> Vec<(&'static str, &str, bool)> {
-    let [alone, parted] = match method {
-        SMOOTH => return vec![("smooth frame", method, false)],
-        VOLUME => ["volume", "volume+overlap"],
-        _ => ["metaballs", "metaballs+overlap"],
-    };
-    vec![("lbs frame", "lbs", false), (alone, method, false), (parted, method, true)]
+fn outputs(method: &str) -> Vec<Output<'_>> {
+    let plain = ("lbs frame", None, "lbs", false);
+    match method {
+        SMOOTH => vec![("smooth frame", Some("smooth frame, positions"), method, false)],
+        VOLUME => vec![
+            plain,
+            ("volume", Some("volume, positions"), method, false),
+            ("volume+overlap", Some("volume+overlap, positions"), method, true),
+        ],
+        _ => vec![
+            plain,
+            ("metaballs", None, method, false),
+            ("metaballs+overlap", Some("metaballs+overlap, positions"), method, true),
+        ],
+    }
 }
 
 impl Bench<'_> {
-    /// The mean frame of a clip: positions and normals, from poses on.
+    /// The mean frame of a clip, from poses on.
     pub(super) fn frames(&mut self, name: &'static str, vertices: usize) -> Result<()> {
         let count = vertices.clamp(zoo::MIN_VERTICES, zoo::MAX_VERTICES);
         let character = zoo::character(CHARACTER, Some(count))?;
@@ -46,14 +58,17 @@ impl Bench<'_> {
                 pose
             })
             .collect();
-        for (output, method, overlap) in outputs(name) {
+        for (whole, alone, method, overlap) in outputs(name) {
             let settings = Settings { overlap: Some(overlap), ..Settings::default() };
-            let work = Work { method: name, output, vertices: count, tets: None, iterations: None };
-            self.measure(&work, |path: Path| {
-                let setup = Setup { path, settings: &settings, tets: None, progress: &mut |_| true };
-                let deformer = method::prepare(method, &character, setup).map_err(|e| anyhow!("{e}"))?;
-                Ok(played(&*deformer, Shape::rest(&character), &poses))
-            })?;
+            for (output, turns) in std::iter::once((whole, true)).chain(alone.map(|name| (name, false))) {
+                let work = Work { method: name, output, vertices: count, tets: None, iterations: None };
+                self.measure(&work, |path: Path| {
+                    let setup = Setup { path, settings: &settings, tets: None, progress: &mut |_| true };
+                    let deformer = method::prepare(method, &character, setup).map_err(|e| anyhow!("{e}"))?;
+                    let shape = if turns { Shape::rest } else { Shape::positions_alone };
+                    Ok(played(&*deformer, shape(&character), &poses))
+                })?;
+            }
         }
         Ok(())
     }
