@@ -387,7 +387,11 @@ fn bench_prints_scalar_beside_the_real_path() {
     assert_eq!(of("strain"), 2, "bars, without frames and with");
     assert_eq!(of("smooth"), 4, "without bulge and with, and a whole frame, with normals and without");
     assert_eq!(of("volume"), 5, "skinning; with volume, and with overlaps parted, with normals and without");
-    assert_eq!(of("metaballs"), 4, "skinning, with balls, and with overlaps parted, with normals and without");
+    assert_eq!(
+        of("metaballs"),
+        4,
+        "skinning, with balls, and with overlaps parted, with normals and without"
+    );
     assert_eq!(rows.len(), 25);
     for row in rows {
         for key in [
