@@ -236,7 +236,7 @@ impl Bench<'_> {
                 let skin = SmoothSkin::new(&character, character.weights(), &options, path)?;
                 let mut state = skin.state();
                 Ok(best_frame(vertices, |positions, normals| {
-                    skin.positions_and_normals(&matrices, &mut state, positions, normals);
+                    skin.pose(&matrices, &mut state, positions, normals);
                 }))
             })?;
         }
