@@ -37,6 +37,11 @@ fn positions_are_the_same_without_normals() {
         settings
     };
     let default = || settings(Skinning::default(), None);
+    let uncorrected = || {
+        let mut settings = default();
+        settings.volume.excluded = whole.skeleton().joints().iter().map(|j| j.name.clone()).collect();
+        settings
+    };
     for (name, character) in [("whole", &whole), ("split", &split(&whole))] {
         let clip = character.clips().iter().find(|c| c.name() == "run").expect("it runs");
         let motion = Playback::once(character, Some(clip));
@@ -48,6 +53,8 @@ fn positions_are_the_same_without_normals() {
             ("volume", default()),
             ("volume", settings(Skinning::Smooth, Some(true))),
             ("volume", settings(Skinning::Dqs, Some(false))),
+            // Nothing is corrected, and what is parted is shown all the same.
+            ("volume", uncorrected()),
             ("position", default()),
             ("strain", default()),
             ("metaballs", default()),
