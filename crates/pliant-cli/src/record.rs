@@ -181,8 +181,8 @@ impl<'a> Record<'a> {
 
 /// An error where a frame has places that are not numbers: nothing may be made of it.
 pub(crate) fn check_finite(shape: &Shape, input: &Input, clip: &str, time: f64) -> Result<()> {
-    let bad = shape.positions.iter().zip(&shape.normals).position(|(p, n)| !(p.is_finite() && n.is_finite()));
-    let Some(vertex) = bad else { return Ok(()) };
+    let bad = |values: &[pliant::glam::Vec3]| values.iter().position(|v| !v.is_finite());
+    let Some(vertex) = bad(&shape.positions).or_else(|| bad(&shape.normals)) else { return Ok(()) };
     let character = &input.character;
     let joint = character.weights().of(vertex).next().map(|(slot, _)| {
         let joint = character.slots()[slot as usize].joint as usize;

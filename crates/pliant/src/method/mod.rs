@@ -284,6 +284,7 @@ pub struct Health {
     /// Nodes that had to be held at their skinned places, because nothing finite could be found for them.
     pub held: usize,
     /// Volume that was missing (or too much) before overlaps were repaired, over the volume there should be.
+    /// Not known of steps without normals, which look at the skin once.
     pub off_before_overlap: Option<f64>,
     /// The same of the skin as it is, where the method keeps its volume.
     pub off: Option<f64>,

@@ -395,11 +395,7 @@ impl Volume {
         let (moved, holds) = (contacts.moved, contacts.holds);
         parallel::both(|| self.bring(moved, state, positions), || self.hold(holds, &mut keeps));
         state.keeps = keeps;
-        self.aim(matrices, state);
-        state.turns = true;
-        let left = self.solve(matrices, contacts.givings, state);
-        self.settle(state, positions, normals);
-        left
+        self.finish(matrices, contacts.givings, state, positions, normals)
     }
 
     /// Corrects a skin without normals where contacts have left it: nobody need know how it was skinned, so that it is read
@@ -426,12 +422,24 @@ impl Volume {
         };
         parallel::both(marks, || self.hold(holds, &mut keeps));
         state.keeps = keeps;
-        state.turns = false;
         self.targets.set(&self.pack, matrices, morph_weights, &mut state.target);
         self.begin(matrices, state);
+        self.finish(matrices, contacts.givings, state, positions, &mut [])
+    }
+
+    /// From what is known of the skin to where it goes.
+    fn finish(
+        &self,
+        matrices: &[SkinMatrix],
+        givings: &[Giving],
+        state: &mut VolumeState,
+        positions: &mut [Vec3],
+        normals: &mut [Vec3],
+    ) -> f64 {
+        state.turns = !normals.is_empty();
         self.aim(matrices, state);
-        let left = self.solve(matrices, contacts.givings, state);
-        self.settle(state, positions, &mut []);
+        let left = self.solve(matrices, givings, state);
+        self.settle(state, positions, normals);
         left
     }
 
