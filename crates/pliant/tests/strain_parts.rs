@@ -2,13 +2,13 @@
 
 mod position_common;
 
-use pliant::asset::{Character, Joint, Local, Part, RawCharacter, Skeleton, Slot, Surface, Weights};
+use pliant::asset::Character;
 use pliant::body::{BodyError, Fate};
 use pliant::glam::{DAffine3, DVec3, Vec3};
 use pliant::method::{self, PrepareError, Settings, Setup, Shape};
 use pliant::rig::Pose;
 use pliant::simd::Path;
-use position_common::{linear, pose_at, prepare_as, scripted, settings, step};
+use position_common::{Limb, linear, pose_at, prepare_as, scripted, settings, step};
 use std::ops::Range;
 
 const SHOULDER: DVec3 = DVec3::new(0.45, 0.5, 0.0);
@@ -68,38 +68,11 @@ fn figure(blended: f32) -> Figure {
         })
         .collect();
     let foot = DVec3::new(0.0, -1.0, 0.0);
-    let joint = |name: &str, parent, local: DVec3, at: DVec3, tail: DVec3| Joint {
-        name: name.into(),
-        parent,
-        local: Local::offset(local),
-        world_from_rest: DAffine3::from_translation(at),
-        deforms: true,
-        tails: vec![tail - at],
-    };
-    let joints = vec![
-        joint("Trunk", None, foot, foot, DVec3::new(0.0, 1.0, 0.0)),
-        joint("Arm", Some(0), SHOULDER - foot, SHOULDER, DVec3::new(1.6, 0.5, 0.0)),
+    let limbs = [
+        Limb { name: "Trunk", parent: None, from: foot, to: DVec3::new(0.0, 1.0, 0.0) },
+        Limb { name: "Arm", parent: Some(0), from: SHOULDER, to: DVec3::new(1.6, 0.5, 0.0) },
     ];
-    let slot = |joint: u32, at: DVec3| Slot { joint, joint_from_rest: DAffine3::from_translation(-at) };
-    let part = Part {
-        name: "figure".into(),
-        mesh: 0,
-        vertices: 0..points.len() as u32,
-        triangles: 0..triangles.len() as u32,
-        has_normals: false,
-        color: [0.5; 3],
-    };
-    let character = Character::new(RawCharacter {
-        skeleton: Skeleton::new(joints).expect("sound"),
-        weights: Weights::new(&weights, 2).expect("sound"),
-        slots: vec![slot(0, foot), slot(1, SHOULDER)],
-        surface: Surface::new(points, None, triangles).expect("sound"),
-        parts: vec![part],
-        morphs: Vec::new(),
-        clips: Vec::new(),
-        paint: Vec::new(),
-    })
-    .expect("sound");
+    let character = position_common::figure(points, triangles, &weights, &limbs);
     Figure { character, trunk, arm, badge }
 }
 

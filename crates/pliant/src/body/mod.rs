@@ -12,6 +12,7 @@ mod frames;
 mod mesher;
 mod on_skin;
 pub mod quality;
+mod slits;
 pub mod topology;
 mod update;
 
@@ -24,6 +25,7 @@ pub use embedding::Embedding;
 pub use error::BodyError;
 pub use frames::{FrameField, near_curves};
 pub(crate) use on_skin::{OnSkin, prune, spread, surface_nodes};
+pub(crate) use slits::slits;
 pub use update::{EmbeddedSkin, Node, SkinScratch, rest_nodes};
 
 use crate::asset::{AssetError, TetMesh};

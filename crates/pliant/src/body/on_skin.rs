@@ -4,6 +4,13 @@ use super::bvh::{Bvh, Nearest};
 use super::{Body, topology};
 use crate::parallel;
 use glam::{DVec3, Vec3};
+use std::cell::OnceCell;
+
+/// A vertex this near to a node, in cells, is in the same flesh only if its tet is at most two edges away: else a slit is
+/// between them.
+const NEAR: f32 = 1.5;
+/// How far from a node skin of its own flesh is looked for, in cells, before any will do.
+const FAR: f64 = 4.0;
 
 /// For each node of a body the nearest place on the skin.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,8 +20,8 @@ pub(crate) struct OnSkin {
 }
 
 impl OnSkin {
-    /// Finds the places, each on the skin of the node's own part. Shells without flesh do not count, unless there are no
-    /// others.
+    /// Finds the places, each on the skin of the node's own part, and on its own side of slits that are narrower than a
+    /// cell: a lip's flesh is not to hang on the other lip. Shells without flesh do not count, unless there are no others.
     pub(crate) fn new(body: &Body, positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
         let fleshy = body.fleshy(triangles);
         let points: Vec<DVec3> = positions.iter().map(|p| p.as_dvec3()).collect();
@@ -26,8 +33,22 @@ impl OnSkin {
             })
             .collect();
         let nodes = body.tets().positions();
+        let neighbours = topology::neighbours(body.tets());
         let found = parallel::map(nodes.len(), |node| {
             let (bvh, fleshy) = &parts[body.part_of_node(node) as usize];
+            let around = OnceCell::new();
+            let is_beyond = |triangle: u32| {
+                let mut near = fleshy[triangle as usize]
+                    .into_iter()
+                    .filter(|&v| nodes[node].distance(positions[v as usize]) < NEAR * body.cell() as f32)
+                    .peekable();
+                let around = || around.get_or_init(|| two_edges_around(&neighbours, node));
+                let is_apart = |v: u32| {
+                    let tet = body.tets().tets()[body.embedding().tets()[v as usize] as usize];
+                    !tet.iter().any(|n| around().binary_search(n).is_ok())
+                };
+                near.peek().is_some() && near.all(is_apart)
+            };
             let (mut reach, mut best) = (body.cell(), None::<Nearest>);
             // Doubling reaches any skin soon; what cannot be reached in this many doublings is not finite.
             for _ in 0..64 {
@@ -36,7 +57,7 @@ impl OnSkin {
                         near.distance < b.distance
                             || (near.distance == b.distance && near.triangle < b.triangle)
                     };
-                    if best.is_none_or(nearer) {
+                    if best.is_none_or(nearer) && (reach > FAR * body.cell() || !is_beyond(near.triangle)) {
                         best = Some(near);
                     }
                 });
@@ -61,6 +82,16 @@ impl OnSkin {
     pub(crate) fn value(&self, node: usize, values: &[f32]) -> f32 {
         self.of(node).map(|(vertex, weight)| weight * values[vertex as usize]).sum()
     }
+}
+
+/// A node and those at most two edges away, in order.
+fn two_edges_around(neighbours: &topology::Lists, node: usize) -> Vec<u32> {
+    let next = neighbours.of(node);
+    let mut around: Vec<u32> = next.iter().flat_map(|&n| neighbours.of(n as usize)).copied().collect();
+    around.extend(next);
+    around.push(node as u32);
+    around.sort_unstable();
+    around
 }
 
 /// Which nodes lie on the body's surface.

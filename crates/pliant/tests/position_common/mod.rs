@@ -1,7 +1,7 @@
 //! What the tests of the simulated methods share.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
-use pliant::asset::{Bone, Character};
+use pliant::asset::{Bone, Character, Joint, Local, Part, RawCharacter, Skeleton, Slot, Surface, Weights};
 use pliant::glam::{DAffine3, DVec3, Vec3};
 use pliant::measure::{Judge, Options};
 use pliant::method::{self, Deformer, Health, Instance, Place, Preset, Region, Settings, Setup, Shape};
@@ -17,6 +17,54 @@ pub fn sample(name: &str) -> Character {
 /// A sample character with a coarser skin.
 pub fn coarse(name: &str, vertices: usize) -> Character {
     zoo::character(name, Some(vertices)).expect("a sample")
+}
+
+/// A bone of a figure.
+pub struct Limb {
+    pub name: &'static str,
+    pub parent: Option<u32>,
+    pub from: DVec3,
+    pub to: DVec3,
+}
+
+/// A character of such bones, whose slots are in their order.
+pub fn figure(
+    points: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+    weights: &[Vec<(u16, f32)>],
+    limbs: &[Limb],
+) -> Character {
+    let joints = limbs.iter().map(|limb| Joint {
+        name: limb.name.into(),
+        parent: limb.parent,
+        local: Local::offset(limb.from - limb.parent.map_or(DVec3::ZERO, |p| limbs[p as usize].from)),
+        world_from_rest: DAffine3::from_translation(limb.from),
+        deforms: true,
+        tails: vec![limb.to - limb.from],
+    });
+    let slots = limbs
+        .iter()
+        .zip(0..)
+        .map(|(limb, joint)| Slot { joint, joint_from_rest: DAffine3::from_translation(-limb.from) });
+    let part = Part {
+        name: "figure".into(),
+        mesh: 0,
+        vertices: 0..points.len() as u32,
+        triangles: 0..triangles.len() as u32,
+        has_normals: false,
+        color: [0.5; 3],
+    };
+    Character::new(RawCharacter {
+        skeleton: Skeleton::new(joints.collect()).expect("sound"),
+        weights: Weights::new(weights, limbs.len()).expect("sound"),
+        slots: slots.collect(),
+        surface: Surface::new(points, None, triangles).expect("sound"),
+        parts: vec![part],
+        morphs: Vec::new(),
+        clips: Vec::new(),
+        paint: Vec::new(),
+    })
+    .expect("sound")
 }
 
 /// Settings for about so many tets.

@@ -71,7 +71,7 @@ pub(super) trait Physics: Send + Sync {
     fn predict(&self, flesh: &Flesh<'_>, run: &mut Run, state: &mut Self::State, seconds: f32, inert: bool);
 
     /// Projects the constraints.
-    fn solve(&self, settings: &Settings, nodes: &mut [Node], state: &mut Self::State);
+    fn solve(&self, run: &mut Run, state: &mut Self::State);
 
     /// Looks for tets that are inside out.
     fn check(&self, nodes: &[Node], state: &mut Self::State) -> Check;

@@ -412,8 +412,8 @@ impl<'p, P: Physics> State<'p, P> {
     fn solve(&mut self) {
         let (yields, scaled) = (self.yields(), self.run.carried.scaled);
         let (flesh, physics, own) = (self.flesh, self.physics, &mut self.own);
-        let Run { settings, nodes, .. } = &mut self.run;
-        physics.solve(settings, nodes, own);
+        physics.solve(&mut self.run, own);
+        let nodes = &mut self.run.nodes;
         for round in 0..MORE_ROUNDS {
             let check = physics.check(nodes, own);
             let volume = body_volume(flesh.body.surface(), nodes, &mut self.volumes);

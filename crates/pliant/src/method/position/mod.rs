@@ -130,7 +130,8 @@ impl Physics for Position {
         predict::bind(flesh, run, state);
     }
 
-    fn solve(&self, settings: &Settings, nodes: &mut [Node], state: &mut State) {
+    fn solve(&self, run: &mut Run, state: &mut State) {
+        let Run { settings, nodes, .. } = run;
         let (iterations, sweeps) = (materials::iterations(settings), materials::volume_sweeps(settings));
         let State { solver, binds, bind_stiffness, .. } = state;
         self.solver.solve(solver, nodes, binds, bind_stiffness, iterations, sweeps);

@@ -5,6 +5,7 @@ mod damping;
 mod fibres;
 pub(super) mod materials;
 mod pins;
+mod slits;
 mod thin;
 mod twist;
 
@@ -18,6 +19,7 @@ use crate::solver::{Check, Effort, Order, StrainSolver, StrainState};
 use fibres::Fibres;
 use glam::{Quat, Vec3};
 use pins::Pin;
+use slits::Slits;
 use twist::{Angles, Twists};
 
 pub(super) const NAME: &str = "strain";
@@ -50,6 +52,7 @@ struct Strain {
     /// The pins as pictures know them.
     pinned_to: Vec<u32>,
     fibres: Fibres,
+    slits: Slits,
 }
 
 impl Strain {
@@ -68,7 +71,7 @@ impl Strain {
         let solver = StrainSolver::new(body.tets(), &pinned, Some(&fibres.frames), order, *path)?;
         let slot = |pin: &Pin| if let Pin::Bone(slot) = pin { u32::from(*slot) } else { u32::MAX };
         let pinned_to = pins.iter().map(slot).collect();
-        Ok(Self { solver, pins, firmness, swing, twists, pinned_to, fibres })
+        Ok(Self { solver, pins, firmness, swing, twists, pinned_to, fibres, slits: Slits::new(flesh) })
     }
 }
 
@@ -77,6 +80,8 @@ impl Strain {
 pub(super) struct Own {
     solver: StrainState,
     twisted: Angles,
+    /// Room for [`Slits::even_out`].
+    evened: Vec<Vec3>,
 }
 
 impl Physics for Strain {
@@ -85,7 +90,7 @@ impl Physics for Strain {
     fn state(&self, settings: &Settings) -> Own {
         let mut solver = self.solver.state();
         solver.use_compliance(settings.simulation.model == Model::Compliance);
-        Own { solver, twisted: self.twists.angles() }
+        Own { solver, twisted: self.twists.angles(), evened: vec![Vec3::ZERO; self.slits.len()] }
     }
 
     /// A recording's own frames, cut into equal parts of at most 1/60 s.
@@ -201,8 +206,9 @@ impl Physics for Strain {
         });
     }
 
-    fn solve(&self, settings: &Settings, nodes: &mut [Node], state: &mut Own) {
-        self.solver.solve(&mut state.solver, nodes, materials::effort(settings));
+    fn solve(&self, run: &mut Run, state: &mut Own) {
+        self.solver.solve(&mut state.solver, &mut run.nodes, materials::effort(&run.settings));
+        self.slits.even_out(run, &mut state.evened);
     }
 
     fn check(&self, nodes: &[Node], state: &mut Own) -> Check {
