@@ -117,6 +117,54 @@ impl<'a, T: Copy> Scattered<'a, T> {
     }
 }
 
+/// As [`for_each_chunk_mut`], where some chunks may take much longer than others: threads take one after the other, first to
+/// last. Best with those first that take long.
+pub fn for_each_uneven<T: Send>(
+    data: &mut [T],
+    chunk_len: usize,
+    work: impl Fn(usize, &mut [T]) + Sync + Send,
+) {
+    #[cfg(feature = "parallel")]
+    if data.len() > chunk_len && rayon::current_num_threads() > 1 {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let (len, chunks) = (data.len(), data.len().div_ceil(chunk_len));
+        let (shared, next) = (Shared(data.as_mut_ptr()), AtomicUsize::new(0));
+        let take = || {
+            let shared = &shared;
+            loop {
+                let chunk = next.fetch_add(1, Ordering::Relaxed);
+                if chunk >= chunks {
+                    return;
+                }
+                let start = chunk * chunk_len;
+                // SAFETY: it is within the slice, and each chunk is taken once.
+                let own = unsafe {
+                    std::slice::from_raw_parts_mut(shared.0.add(start), chunk_len.min(len - start))
+                };
+                work(chunk, own);
+            }
+        };
+        return side_by_side(rayon::current_num_threads().min(chunks), &take);
+    }
+    data.chunks_mut(chunk_len).enumerate().for_each(|(index, chunk)| work(index, chunk));
+}
+
+/// The first of some elements that threads share.
+#[cfg(feature = "parallel")]
+struct Shared<T>(*mut T);
+
+// SAFETY: whoever has one reaches elements that no other thread does.
+#[cfg(feature = "parallel")]
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+#[cfg(feature = "parallel")]
+fn side_by_side(threads: usize, work: &(impl Fn() + Sync)) {
+    if threads < 2 {
+        return work();
+    }
+    rayon::join(|| side_by_side(threads / 2, work), || side_by_side(threads - threads / 2, work));
+}
+
 /// Both, side by side where there are threads for it.
 pub fn both<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
     #[cfg(feature = "parallel")]

@@ -2,7 +2,7 @@
 
 use crate::asset::{Bone, Character, Weld};
 use crate::body::topology::Lists;
-use glam::DVec3;
+use glam::{DVec3, Vec3, Vec4};
 
 /// A welded skin at rest.
 pub(crate) struct Mesh {
@@ -64,6 +64,27 @@ impl Mesh {
         for &t in self.around.of(point) {
             let corners = self.triangles[t as usize];
             corners.iter().filter(|&&p| p as usize != point).for_each(|&p| work(p as usize));
+        }
+    }
+}
+
+/// Positions that are read four numbers at a time, in one move: the fourth is whatever comes next.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    positions: &'a [Vec3],
+    numbers: &'a [f32],
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(positions: &'a [Vec3]) -> Self {
+        Self { positions, numbers: bytemuck::cast_slice(positions) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(self, vertex: u32) -> Vec4 {
+        match self.numbers.get(3 * vertex as usize..).and_then(|rest| rest.first_chunk()) {
+            Some(four) => Vec4::from_array(*four),
+            None => self.positions[vertex as usize].extend(0.0),
         }
     }
 }

@@ -8,9 +8,10 @@ use super::kernel::{Kernels, Members, Plane, ROW, Scan, Scanned, Side};
 use super::{Overlap, OverlapState};
 use crate::asset::{Bone, Character};
 use crate::parallel;
-use crate::skin::mesh::{Mesh, on_segment, smooth, smooth_step};
+use crate::skin::mesh::{Mesh, Rows, on_segment, smooth, smooth_step};
 use crate::skin::volume::{Giver, Giving, Hold};
-use glam::{DAffine3, DVec3, Vec3, Vec3A};
+use glam::{DAffine3, DVec3, Vec3, Vec3A, Vec4};
+use std::cmp::Reverse;
 
 /// Degrees by which a joint is closed, against rest, from which on anything is done, and at which all is.
 const CLOSED: [f64; 2] = [10.0, 30.0];
@@ -41,10 +42,10 @@ const GIVE: f32 = 0.5;
 const BESIDE: f32 = 3.0;
 /// The weight from which on a member is moved by one bone alone.
 const RIGID: f32 = 0.98;
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 5;
 /// How much of the way to the middle of its neighbours a point goes in each, and how far it must have been moved for that,
 /// over the radius.
-const EVEN: f32 = 0.5;
+const EVEN: f32 = 0.75;
 const EVENED: f32 = 0.1;
 /// Flesh that hangs on the two bones: distance over radius up to which it counts wholly, and at all.
 const OWN: [f64; 2] = [2.2, 3.0];
@@ -158,10 +159,11 @@ struct Near {
 #[derive(Clone)]
 struct Parted {
     index: u32,
+    vertex: u32,
     /// What it lacks to its place on its own side.
     gap: f32,
-    /// Towards there.
-    own_way: Vec3A,
+    /// Which side that is: 1 where the plane's normal goes, or -1.
+    side: f32,
     share: f32,
     /// How much of the way to the middle of its neighbours it goes; where that is from it, as long as none is moved; and
     /// one over how many they are.
@@ -175,8 +177,8 @@ struct Parted {
 
 impl Parted {
     /// What it has to go yet to where it should be, of a way that it has gone.
-    fn lacks(&self, moved: Vec3A) -> Vec3A {
-        self.own_way * ((self.gap - moved.dot(self.own_way)).max(0.0) * self.share)
+    fn lacks(&self, normal: Vec3A, moved: Vec3A) -> Vec3A {
+        normal * (self.side * (self.gap - self.side * moved.dot(normal)).max(0.0) * self.share)
     }
 }
 
@@ -322,6 +324,8 @@ pub(super) fn hinges(character: &Character, mesh: &Mesh) -> Vec<Hinge> {
             hinges.push(hinge);
         }
     }
+    // What takes long comes first.
+    hinges.sort_by_key(|hinge| Reverse(hinge.members.len()));
     hinges
 }
 
@@ -492,18 +496,19 @@ impl Hinge {
         let Fold { joint, normal, inwards, .. } = *fold;
         let job = Scan { joint, normal, inwards, limit: NEAR * radius, inner: INNER * radius, reach };
         let mut found = Scanned { says: [0.0; ROW], said: [0.0; ROW] };
-        for ((row, first), index) in self.rows.iter().zip((0..).step_by(ROW)).zip(0..) {
-            if self.members[first].from >= reach {
+        for (row, index) in self.rows.iter().zip(0..) {
+            if row.members.froms[0] >= reach {
                 break;
             }
             if !row.passes(fold) {
                 continue;
             }
-            let mut side = Side::NONE;
+            near.push(Near { row: index, near: 0, parted: 0, side: Side::NONE });
+            let Some(last) = near.last_mut() else { break };
             // SAFETY: the path was found available.
-            let bits = unsafe { (kernels.scan)(&job, &row.members, positions, &mut found, &mut side) };
-            if bits != 0 {
-                near.push(Near { row: index, near: bits, parted: 0, side });
+            last.near = unsafe { (kernels.scan)(&job, &row.members, positions, &mut found, &mut last.side) };
+            if last.near == 0 {
+                near.pop();
             }
         }
         let (shift, all) = (found.said.iter().sum::<f32>(), FEW + found.says.iter().sum::<f32>());
@@ -529,12 +534,13 @@ impl Hinge {
             self.part(kernels, &plane, positions, state);
         }
         let Folded { fold, near, parted, moved, holds, .. } = state;
+        let normal = Vec3A::from(normal);
         let mut moves = parted.iter().zip(&moved[FIRST..]);
         // The inside of a bend is held even where nothing has met yet: it would be pushed through itself.
         for near in near.iter() {
             let mut by = [0.0; ROW];
             for lane in lanes(near.parted) {
-                by[lane] = moves.next().map_or(0.0, |(part, moved)| moved.dot(part.own_way));
+                by[lane] = moves.next().map_or(0.0, |(part, moved)| part.side * moved.dot(normal));
             }
             let mut shares = [0.0; ROW];
             // SAFETY: the path was found available.
@@ -548,6 +554,7 @@ impl Hinge {
     fn part(&self, kernels: &Kernels, plane: &Plane, positions: &[Vec3], state: &mut Folded) {
         let Folded { fold, near, parted, moved, smoothed, moved_of, beside, .. } = state;
         let normal = Vec3A::from(fold.normal);
+        let per_evened = 1.0 / (EVENED * fold.radius);
         for near in near.iter_mut() {
             let members = &self.rows[near.row as usize].members;
             let mut gaps = [0.0; ROW];
@@ -561,11 +568,12 @@ impl Hinge {
                 let (gap, share) = (gaps[lane], fold.ease * near.side.shares[lane]);
                 parted.push(Parted {
                     index,
+                    vertex: members.vertices[lane],
                     gap,
-                    own_way: normal * 1f32.copysign(members.sides[lane]),
+                    side: 1f32.copysign(members.sides[lane]),
                     share,
                     // By what it lacks, not by how far it has come: that would grow from round to round.
-                    even: EVEN * smooth(gap * share / (EVENED * fold.radius)),
+                    even: EVEN * smooth(gap * share * per_evened),
                     middle: Vec3A::ZERO,
                     per_neighbour: self.around.per_neighbour[index as usize],
                     beside: 0,
@@ -574,25 +582,26 @@ impl Hinge {
             }
         }
         beside.clear();
+        let rows = Rows::new(positions);
         for part in parted.iter_mut() {
             part.beside = beside.len() as u32;
             if part.even > 0.0 && part.per_neighbour > 0.0 {
-                let start = positions[self.members[part.index as usize].vertex as usize];
-                let mut sum = Vec3::ZERO;
+                let start = rows.of(part.vertex);
+                let mut sum = Vec4::ZERO;
                 let around = self.around.of(part.index);
                 part.groups = around.len() as u32;
                 for (group, vertices) in around {
                     beside.push(group.map(|n| moved_of[n as usize]));
-                    vertices.iter().for_each(|&vertex| sum += positions[vertex as usize] - start);
+                    vertices.iter().for_each(|&vertex| sum += rows.of(vertex) - start);
                 }
-                part.middle = Vec3A::from(sum * part.per_neighbour);
+                part.middle = Vec3A::from_vec4(sum * part.per_neighbour);
             } else {
                 part.even = 0.0;
             }
         }
         parted.iter().for_each(|part| moved_of[part.index as usize] = STAYS);
         moved.truncate(FIRST);
-        moved.extend(parted.iter().map(|part| part.lacks(Vec3A::ZERO)));
+        moved.extend(parted.iter().map(|part| part.lacks(normal, Vec3A::ZERO)));
         smoothed.resize(moved.len(), Vec3A::ZERO);
         for _ in 1..ROUNDS {
             // What was pushed through the plane lies on it in folds: evened out by its neighbours, and put back.
@@ -603,7 +612,7 @@ impl Hinge {
                     sum += ((a + b) + (c + d)) + ((e + f) + (g + h));
                 }
                 let even = *own + (part.middle + sum * part.per_neighbour - *own) * part.even;
-                *smoothed = even + part.lacks(even);
+                *smoothed = even + part.lacks(normal, even);
             }
             std::mem::swap(moved, smoothed);
         }
@@ -630,13 +639,13 @@ impl Overlap {
     pub(super) fn part_hinges(&self, state: &mut OverlapState, positions: &mut [Vec3]) {
         let mut folded = std::mem::take(&mut state.folded);
         let (posed, place) = (&state.posed, &*positions);
-        parallel::for_each_chunk_mut(&mut folded, 1, |index, folded| {
-            let parts = self.limbs.is_some();
+        let parts = self.limbs.is_some();
+        parallel::for_each_uneven(&mut folded, 1, |index, folded| {
             self.hinges[index].unfold(&self.kernels, posed, place, parts, &mut folded[0]);
         });
-        for (hinge, Folded { parted, moved, .. }) in self.hinges.iter().zip(&folded) {
+        for Folded { parted, moved, .. } in &folded {
             for (part, &moved) in parted.iter().zip(&moved[FIRST..]) {
-                state.push(hinge.members[part.index as usize].point, Vec3::from(moved));
+                state.push(self.mesh.point_of_vertex[part.vertex as usize], Vec3::from(moved));
             }
         }
         state.givings.clear();

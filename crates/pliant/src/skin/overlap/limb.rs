@@ -5,15 +5,15 @@
 //! each, in the pose, do not come near the other's bone.
 
 use super::kernel::{
-    ALONG, AROUND, Balls, Beside, BesideKernel, Bone, Cells, MeetKernel, Own, PER_TURN, ROW as CLUSTER,
-    SLACK, diamond,
+    ALONG, AROUND, Balls, Beside, BesideKernel, Bone, Cell, Cells, MeetKernel, Own, PER_TURN, ROW as CLUSTER,
+    Radii, SLACK, Sink, Sunk, diamond,
 };
 use super::{Overlap, OverlapState};
 use crate::asset::Character;
 use crate::parallel;
-use crate::skin::mesh::{Mesh, smooth};
+use crate::skin::mesh::{Mesh, Rows, smooth};
 use crate::skin::volume::Hold;
-use glam::{DAffine3, DMat3, DVec3, Mat3, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Mat3, Vec3, Vec4};
 use std::ops::{Range, RangeInclusive};
 
 /// Fewer points than this are no limb.
@@ -27,19 +27,12 @@ const APART: [f32; 2] = [0.1, 0.4];
 const MOST: f32 = 0.5;
 /// And over the other's radius: in a thick limb a thin one leaves a dent as deep as it is thick, not a hole.
 const DENT: f32 = 2.0;
-/// The gap that is left, in radii.
-const GAP: f32 = 0.05;
-/// From which ratio outwards flesh is moved wholly, and to which.
-const CORE: f32 = 0.3;
-const EDGE: f32 = 0.1;
-/// Steps to there: what is far from a bone is not what the bone's slope says.
-const STEPS: usize = 3;
 /// Flesh that is moved by this, over the same, is held where it is for the volume's sake.
 const HELD: f32 = 0.1;
 /// Clusters that are looked at side by side before what they found is taken in.
-const BATCH: usize = 256;
+const BATCH: usize = 512;
 /// Clusters a task, and rows of balls, and limbs.
-const TASK: usize = 16;
+const TASK: usize = 8;
 const BALLS: usize = 4;
 /// Rounding when points are passed over for where they are in the flesh, in squared distances.
 const DEEPER: f32 = 1.002;
@@ -56,7 +49,7 @@ struct Limb {
     along: Vec3,
     /// Square to the bone, and to each other.
     axes: [Vec3; 2],
-    radii: Vec<f32>,
+    radii: [[f32; AROUND]; ALONG],
     /// The largest radius, and that between each station and the next.
     most: f32,
     most_along: [f32; ALONG - 1],
@@ -102,7 +95,8 @@ pub(super) struct Limbs {
     sides: Vec<Side>,
     /// The vertices of each cluster; the last one's again where it is not full.
     clusters: Vec<[u32; CLUSTER]>,
-    /// And one over the squares of their distances from the bone at rest.
+    /// And their distances from the bone at rest; one over the squares of those.
+    from_bones: Vec<[f32; CLUSTER]>,
     per_squares: Vec<[f32; CLUSTER]>,
     /// The first cluster of each row of balls, and how many there are.
     balls: Vec<(u32, u32)>,
@@ -159,10 +153,15 @@ impl Limb {
         (self.start + (self.end - self.start) * along, along)
     }
 
-    fn bone(&self, posed: &Posed) -> Bone {
+    fn at_rest(&self) -> Bone {
+        self.bone(Mat3::IDENTITY, Vec3::ZERO)
+    }
+
+    /// In a place from which one comes back to its rest so.
+    fn bone(&self, back: Mat3, back_by: Vec3) -> Bone {
         Bone {
-            back: posed.back,
-            back_by: posed.back_by,
+            back,
+            back_by,
             start: self.start,
             way: self.end - self.start,
             along: self.along,
@@ -175,7 +174,8 @@ impl Limb {
         let mut beside = Beside::NONE;
         let reach = [self.most, posed.shrinks];
         // SAFETY: the path was found available.
-        let mut left = unsafe { meet(&self.bone(posed), reach, balls, &mut beside) } & asked;
+        let mut left =
+            unsafe { meet(&self.bone(posed.back, posed.back_by), reach, balls, &mut beside) } & asked;
         let mut near = 0;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
@@ -199,7 +199,7 @@ impl Limb {
         vertices: &[u32; CLUSTER],
         positions: &[Vec3],
     ) -> u32 {
-        let bone = self.bone(posed);
+        let bone = self.bone(posed.back, posed.back_by);
         let mut found = Beside::NONE;
         // SAFETY: the path was found available.
         let mut left = asked & unsafe { beside(&bone, own, &self.reaches, vertices, positions, &mut found) };
@@ -216,27 +216,13 @@ impl Limb {
         near
     }
 
-    /// Distance from the bone over the flesh's radius there; the way from the bone, and the radius. Nothing where that is
-    /// surely more than `most`.
-    fn ratio(&self, at: Vec3, most: f32) -> Option<(f32, Vec3, f32)> {
-        let (on, along) = self.on(at);
-        let off = at - on;
-        let reach = most * self.most_along[row_at(along)];
-        let square = off.length_squared();
-        // False, too, where a place is not a number.
-        let near = square <= reach * reach;
-        if !near {
-            return None;
-        }
-        let (x, y) = (off.dot(self.axes[0]), off.dot(self.axes[1]));
-        let cell = Cell::new(along, diamond(x, y) * PER_TURN);
-        let distance = square.sqrt();
-        // Beyond an end, in the bone's own way, there is no direction around it.
-        let aside = if distance > 0.0 { ((x.abs() + y.abs()) / distance).min(1.0) } else { 0.0 };
-        let mean = cell.mean(&self.mean_along);
-        let radius = mean + (cell.of(&self.radii) - mean) * aside;
-        let way = if distance > 0.0 { off / distance } else { Vec3::ZERO };
-        Some((distance / radius, way, radius))
+    /// Distance of a place at rest from the bone over the flesh's radius there.
+    fn ratio(&self, at: Vec3) -> f32 {
+        self.radii().there(&self.at_rest(), at.to_array()).ratio
+    }
+
+    fn radii(&self) -> Radii<'_> {
+        Radii { around: &self.radii, means: &self.mean_along }
     }
 
     /// The largest radius of flesh between stations, as far to both sides of a direction.
@@ -251,36 +237,6 @@ impl Limb {
         let last = (turn + width + AROUND as f32) as usize;
         let cells = (first..=last).map(|c| c % AROUND);
         cells.flat_map(|c| rows.iter().map(move |row| row[c])).fold(0.0, f32::max)
-    }
-}
-
-/// Where a place beside a bone is among its stations and directions: the ones before it, and how far it is from those.
-struct Cell {
-    row: usize,
-    turn: usize,
-    from_row: f32,
-    from_turn: f32,
-}
-
-impl Cell {
-    fn new(along: f32, turn: f32) -> Self {
-        let row = row_at(along);
-        let from_row = along * (ALONG - 1) as f32 - row as f32;
-        // Turns are not negative.
-        Self { row, turn: turn as usize % AROUND, from_row, from_turn: turn - turn as usize as f32 }
-    }
-
-    fn of(&self, radii: &[f32]) -> f32 {
-        let next = (self.turn + 1) % AROUND;
-        let [upper, lower] = [self.row, self.row + 1].map(|row| {
-            let radii = &radii[row * AROUND..][..AROUND];
-            radii[self.turn] * (1.0 - self.from_turn) + radii[next] * self.from_turn
-        });
-        upper * (1.0 - self.from_row) + lower * self.from_row
-    }
-
-    fn mean(&self, means: &[f32; ALONG]) -> f32 {
-        means[self.row] * (1.0 - self.from_row) + means[self.row + 1] * self.from_row
     }
 }
 
@@ -312,7 +268,7 @@ impl Limbs {
             }
         }
         let (mut limbs, mut clusters, mut balls) = (Vec::new(), Vec::new(), Vec::new());
-        let mut per_squares = Vec::new();
+        let (mut from_bones, mut per_squares) = (Vec::new(), Vec::new());
         for (joint, points) in points_of.into_iter().enumerate() {
             let slot = character.slots().iter().position(|s| s.joint as usize == joint);
             let own = bones.iter().filter(|b| b.joint as usize == joint);
@@ -327,6 +283,7 @@ impl Limbs {
                 let rows = || limb.points.chunks(CLUSTER);
                 clusters.extend(rows().map(|points| std::array::from_fn(|k| flesh(points, k).vertex)));
                 let per_square = |radius: f32| if radius > 0.0 { (radius * radius).recip() } else { 0.0 };
+                from_bones.extend(rows().map(|p| std::array::from_fn(|k| flesh(p, k).radius)));
                 per_squares.extend(rows().map(|p| std::array::from_fn(|k| per_square(flesh(p, k).radius))));
                 let first = (limb.first_cluster..clusters.len() as u32).step_by(CLUSTER);
                 balls.extend(first.map(|k| (k, (clusters.len() as u32 - k).min(CLUSTER as u32))));
@@ -335,7 +292,7 @@ impl Limbs {
         }
         let mut radii = vec![f32::INFINITY; mesh.len()];
         limbs.iter().flat_map(|l| &l.points).for_each(|flesh| radii[flesh.point as usize] = flesh.radius);
-        let mut limbs = Self { limbs, sides: Vec::new(), clusters, per_squares, balls, radii };
+        let mut limbs = Self { limbs, sides: Vec::new(), clusters, from_bones, per_squares, balls, radii };
         limbs.find_sides(character, mesh);
         limbs
     }
@@ -400,7 +357,7 @@ impl Limb {
     fn roughness(&self, mesh: &Mesh) -> f64 {
         let (sum, area) = self.points.iter().fold((0.0, 0.0), |(sum, area), flesh| {
             let rest = mesh.points[flesh.point as usize].as_vec3();
-            let off = self.ratio(rest, f32::MAX).map_or(1.0, |(ratio, ..)| f64::from(ratio) - 1.0);
+            let off = f64::from(self.ratio(rest)) - 1.0;
             let own = mesh.areas[flesh.point as usize];
             (sum + off * off * own, area + own)
         });
@@ -415,7 +372,7 @@ impl Limb {
             return 0.0;
         }
         let rest = mesh.points[flesh.point as usize].as_vec3();
-        let apart = self.ratio(rest, 1.0 + APART[1]).map_or(APART[1], |(ratio, ..)| ratio - 1.0);
+        let apart = self.ratio(rest) - 1.0;
         smooth((apart - APART[0]) / (APART[1] - APART[0])) * flesh.weight
     }
 }
@@ -430,7 +387,7 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[
         end: end.as_vec3(),
         along: ((end - start) / (end - start).length_squared()).as_vec3(),
         axes: [side, way.cross(side)].map(|a| a.as_vec3()),
-        radii: vec![0.0; ALONG * AROUND],
+        radii: [[0.0; AROUND]; ALONG],
         most: 0.0,
         most_along: [0.0; ALONG - 1],
         most_around: [[0.0; AROUND]; ALONG - 1],
@@ -466,21 +423,22 @@ fn limb(mesh: &Mesh, slot: u16, joint: u32, [start, end]: [DVec3; 2], points: &[
     gather(&mut places);
     limb.points.extend(places.iter().map(|p| p.1));
     // Empty cells belong to what other bones move: nothing is known of flesh there, so there is none.
-    for (radius, (sum, area)) in limb.radii.iter_mut().zip(&sums) {
+    for (radius, (sum, area)) in limb.radii.as_flattened_mut().iter_mut().zip(&sums) {
         *radius = if *area > 0.0 { (sum / area) as f32 } else { (0.3 * mean) as f32 };
     }
     let most = |radii: &[f32]| radii.iter().copied().fold(0.0, f32::max);
-    limb.most = most(&limb.radii);
-    for (row, mean) in limb.radii.chunks(AROUND).zip(&mut limb.mean_along) {
+    limb.most = most(limb.radii.as_flattened());
+    for (row, mean) in limb.radii.iter().zip(&mut limb.mean_along) {
         *mean = row.iter().sum::<f32>() / AROUND as f32;
     }
     for row in 0..ALONG - 1 {
-        let (from, means) = (row * AROUND, &limb.mean_along[row..row + 2]);
-        limb.most_along[row] = most(&limb.radii[from..from + 2 * AROUND]);
+        let means = &limb.mean_along[row..row + 2];
+        limb.most_along[row] = most(limb.radii[row..row + 2].as_flattened());
         for (c, around) in limb.most_around[row].iter_mut().enumerate() {
             let next = (c + 1) % AROUND;
             // Means, too: beyond an end they stand for all directions.
-            let corners = [c, next, AROUND + c, AROUND + next].map(|cell| limb.radii[from + cell]);
+            let corners =
+                [(row, c), (row, next), (row + 1, c), (row + 1, next)].map(|(row, c)| limb.radii[row][c]);
             *around = most(&corners).max(most(means));
             limb.reaches[row][c] = DEEPER * (SLACK * *around) * (SLACK * *around);
         }
@@ -532,10 +490,6 @@ impl Posed {
         Own { start, way: end - start, along: self.along, per_squares }
     }
 
-    fn at_rest(&self, at: Vec3) -> Vec3 {
-        self.back * at + self.back_by
-    }
-
     fn on(&self, at: Vec3) -> Vec3 {
         let [start, end] = self.bone;
         start + (end - start) * (at - start).dot(self.along).clamp(0.0, 1.0)
@@ -552,7 +506,7 @@ impl Overlap {
         for near in near.chunks(BATCH) {
             let LimbState { posed, found, .. } = &mut state.limbs;
             let place: &[Vec3] = positions;
-            parallel::for_each_chunk_mut(&mut found[..near.len()], TASK, |task, found| {
+            parallel::for_each_uneven(&mut found[..near.len()], TASK, |task, found| {
                 for (found, &(side, cluster)) in found.iter_mut().zip(&near[task * TASK..]) {
                     known.look_at(self, &sides[side as usize], cluster, posed, place, found);
                 }
@@ -581,14 +535,20 @@ impl Limbs {
     /// Where limbs are.
     fn place(&self, state: &mut OverlapState, positions: &[Vec3]) {
         let LimbState { posed, balls, .. } = &mut state.limbs;
+        let rows = Rows::new(positions);
         parallel::for_each_chunk_mut(balls, BALLS, |chunk, balls| {
             for (balls, &(first, count)) in balls.iter_mut().zip(&self.balls[chunk * BALLS..]) {
                 for (lane, vertices) in self.clusters[first as usize..][..count as usize].iter().enumerate() {
-                    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-                    for &vertex in vertices {
-                        let at = positions[vertex as usize];
-                        (low, high) = (low.min(at), high.max(at));
+                    // Four at a time, which need not wait for each other.
+                    let (mut lows, mut highs) = ([Vec4::INFINITY; 4], [Vec4::NEG_INFINITY; 4]);
+                    for vertices in vertices.as_chunks::<4>().0 {
+                        for (k, &vertex) in vertices.iter().enumerate() {
+                            let at = rows.of(vertex);
+                            (lows[k], highs[k]) = (lows[k].min(at), highs[k].max(at));
+                        }
                     }
+                    let low = lows[0].min(lows[1]).min(lows[2].min(lows[3])).truncate();
+                    let high = highs[0].max(highs[1]).max(highs[2].max(highs[3])).truncate();
                     let center = 0.5 * (low + high);
                     (0..3).for_each(|i| balls.centers[i][lane] = center[i]);
                     balls.radii[lane] = 0.5 * low.distance(high);
@@ -609,7 +569,7 @@ impl Limbs {
     fn find_near(&self, meet: MeetKernel, state: &mut LimbState) {
         let LimbState { posed, balls, near_of, near, holds, .. } = state;
         let (posed, balls) = (&*posed, &*balls);
-        parallel::for_each_chunk_mut(near_of, 1, |own, near| {
+        parallel::for_each_uneven(near_of, 1, |own, near| {
             let near = &mut near[0];
             near.clear();
             let (own, Some(own_posed)) = (&self.limbs[own], &posed[own]) else { return };
@@ -663,37 +623,28 @@ impl Limbs {
         let of_own = own_posed.own(&self.per_squares[index]);
         let vertices = &self.clusters[index];
         let mut left = other.reached(kernels.beside, posed, (apart, &of_own), vertices, positions);
+        if left == 0 {
+            return;
+        }
+        let job = Sink {
+            bone: other.bone(posed.back, posed.back_by),
+            radii: other.radii(),
+            place: posed.place,
+            dent: DENT * posed.grows,
+            most: MOST,
+            own: of_own,
+            from_own: &self.from_bones[index],
+        };
+        let mut sunk = Sunk::NONE;
+        // SAFETY: the path was found available.
+        unsafe { (kernels.sink)(&job, left, vertices, positions, &mut sunk) };
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
-            let flesh = &points[lane];
-            let start = positions[flesh.vertex as usize];
-            let (mut moved, mut most) = (Vec3::ZERO, MOST * flesh.radius);
-            for _ in 0..STEPS {
-                let place = start + moved;
-                let Some((ratio, way, radius)) = other.ratio(posed.at_rest(place), 1.0) else { break };
-                // f = d_other / r_other - d_own / r_own should not be negative.
-                let off = place - own_posed.on(place);
-                let distance = off.length();
-                if ratio >= 1.0 || flesh.radius <= 0.0 || distance <= 0.0 {
-                    break;
-                }
-                let lacks = distance / flesh.radius - ratio;
-                if lacks <= 0.0 {
-                    break;
-                }
-                most = most.min(DENT * posed.grows * radius);
-                // Towards its own bone: sideways, out of the other's way, skin would fold. Where that leads to the other's bone
-                // as well, no farther than its own flesh is in excess.
-                let inwards = -off / distance;
-                let away = (posed.place * way).normalize_or_zero();
-                let per_length = away.dot(inwards).max(0.0) / radius + flesh.radius.recip();
-                // Nothing where the other's flesh begins, nor on its bone, from where every way out is as far.
-                let share = smooth((1.0 - ratio) / EDGE) * smooth(ratio / CORE);
-                moved += inwards * (share * (lacks + GAP * smooth(lacks / GAP)) / per_length);
-            }
+            let (moved, most) = (Vec3::from(sunk.moves.map(|numbers| numbers[lane])), sunk.most[lane]);
             if moved != Vec3::ZERO {
                 let is_far = side.far[cluster as usize] >> lane & 1 == 1;
+                let flesh = &points[lane];
                 let moved = moved * if is_far { flesh.weight } else { other.fade(mesh, flesh) };
                 found.moving |= 1 << lane;
                 found.moves[lane] = moved * (most / moved.length().max(most));
@@ -732,7 +683,7 @@ mod tests {
                 let mut aside = || radius * 0.57 * (2.0 * random() - 1.0);
                 let points: [Vec3; CLUSTER] =
                     std::array::from_fn(|_| center + Vec3::new(aside(), aside(), aside()));
-                let ratio = |at: &Vec3| limb.ratio(*at, 1.0).map_or(1.0, |(ratio, ..)| ratio);
+                let ratio = |at: &Vec3| limb.ratio(*at);
                 let within: u32 =
                     points.iter().enumerate().map(|(k, p)| u32::from(ratio(p) < 1.0) << k).sum();
                 let vertices = std::array::from_fn(|k| k as u32);

@@ -28,8 +28,9 @@ pub struct Giving {
 
 /// Givers of one contact in one batch.
 pub(super) struct GiveRow {
-    /// In its chunk.
+    /// In its chunk, as is its run.
     batch: u32,
+    run: u32,
     /// How far from the contact the nearest is.
     nearest: f32,
     /// None where there is no giver.
@@ -60,6 +61,7 @@ impl Gives {
                 let zeros = [0.0; BATCH];
                 let mut row = GiveRow {
                     batch: (batch % CHUNK) as u32,
+                    run: pack.run_of_batch[batch] - pack.run_starts[batch / CHUNK],
                     nearest: givers.iter().map(|g| g.from).fold(f32::INFINITY, f32::min),
                     shares: zeros,
                     froms: zeros,
@@ -85,12 +87,20 @@ impl Gives {
         }
     }
 
-    /// Adds what contacts ask of a chunk to its weights.
-    pub(super) fn add(&self, give: Give, givings: &[Giving], chunk: usize, weights: &mut [f32]) {
+    /// Adds what contacts ask of a chunk to its weights, and marks the runs that they ask.
+    pub(super) fn add(
+        &self,
+        give: Give,
+        givings: &[Giving],
+        chunk: usize,
+        weights: &mut [f32],
+        given: &mut [bool],
+    ) {
         let starts = &self.starts[chunk * self.contacts..=(chunk + 1) * self.contacts];
         for (giving, range) in givings.iter().zip(starts.windows(2)).filter(|(g, _)| g.amount > 0.0) {
             let rows = &self.rows[range[0] as usize..range[1] as usize];
             for row in rows.iter().take_while(|row| row.nearest < giving.reach) {
+                given[row.run as usize] = true;
                 let weights = &mut weights[row.batch as usize * BATCH..][..BATCH];
                 // SAFETY: the path was found available.
                 unsafe { give(giving, row, weights) }

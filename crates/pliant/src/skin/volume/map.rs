@@ -8,6 +8,8 @@ use crate::skin::mesh::{Mesh, OnBone};
 
 /// Weights are f32 and sum to one but for this.
 const ROUNDING: f64 = 1e-5;
+/// What of the most that is taken in a region is hardly anything.
+const LEAST: f64 = 0.04;
 
 /// What the skin gives way by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +91,22 @@ pub(super) fn map(
     }
     // Last, or what is thin would be smoothed into. Squared, as distances are by default.
     gamma.iter_mut().zip(thickness(mesh, radius)).for_each(|(gamma, thick)| *gamma *= thick * thick);
+    if options.map != Map::Painted {
+        end(&mut gamma, regions);
+    }
     gamma
+}
+
+/// Weights and their smoothing never quite end: what takes hardly anything takes nothing, and the rest as much less, so that
+/// there is no edge.
+fn end(gamma: &mut [f64], regions: &Regions) {
+    let mut least = vec![0.0; gamma.len()];
+    for triangles in &regions.triangles {
+        let points = || triangles.iter().flatten().map(|&p| p as usize).filter(|p| *p < gamma.len());
+        let most = points().map(|p| gamma[p]).fold(0.0, f64::max);
+        points().for_each(|p| least[p] = LEAST * most);
+    }
+    gamma.iter_mut().zip(least).for_each(|(gamma, least)| *gamma = (*gamma - least).max(0.0));
 }
 
 /// How thick the flesh is under each point, over the limb's radius and at most one: what would be little for the limb is

@@ -27,8 +27,9 @@ mod target;
 pub use map::Map;
 
 use super::SkinError;
-use super::mesh::{Mesh, OnBone, SlotBones, smooth_step};
+use super::mesh::{Mesh, OnBone, Rows, SlotBones, smooth_step};
 use crate::asset::Character;
+use crate::body::topology::Lists;
 use crate::parallel;
 use crate::rig::SkinMatrix;
 use crate::simd::Path;
@@ -190,6 +191,8 @@ pub struct VolumeState {
     dirty: Vec<bool>,
     going: Vec<bool>,
     looking: Vec<bool>,
+    /// And whether a contact asks anything of it.
+    given: Vec<bool>,
     regions: Vec<Region>,
     origins: Vec<Row>,
     scales: Vec<f32>,
@@ -329,6 +332,7 @@ impl Volume {
             dirty: vec![false; runs],
             going: vec![false; runs],
             looking: vec![false; runs],
+            given: vec![false; runs],
             regions: vec![Region::default(); regions],
             origins: Vec::with_capacity(regions),
             scales: vec![0.0; regions],
@@ -347,9 +351,10 @@ impl Volume {
     pub fn read(&self, state: &mut VolumeState, positions: &[Vec3]) {
         let places = self.pack.len();
         let vertices = &self.vertex_of_place;
+        let rows = Rows::new(positions);
         parallel::for_each_chunk_mut(&mut state.points[..places], SHOWN, |chunk, points| {
             for (point, &vertex) in points.iter_mut().zip(&vertices[chunk * SHOWN..]) {
-                *point = row(positions[vertex as usize]);
+                *point = rows.of(vertex).to_array();
             }
         });
         self.set_apexes(state);
@@ -418,7 +423,7 @@ impl Volume {
         let (moved, holds) = (contacts.moved, contacts.holds);
         let marks = || {
             self.read(state, positions);
-            self.mark(moved, &mut state.dirty);
+            self.mark(&self.pack.carried_of_point, moved, &mut state.dirty);
         };
         parallel::both(marks, || self.hold(holds, &mut keeps));
         state.keeps = keeps;
@@ -459,24 +464,24 @@ impl Volume {
                 state.points[place as usize] = row(positions[self.vertex_of_place[place as usize] as usize]);
             }
         }
-        if self.mark(moved, &mut state.dirty) {
+        if self.mark(&self.pack.runs_of_point, moved, &mut state.dirty) {
             self.set_apexes(state);
             self.fan_volumes(state);
         }
     }
 
-    /// Which runs are not as they were skinned, where points were moved; whether apexes are not.
-    fn mark(&self, moved: &[u32], dirty: &mut [bool]) -> bool {
+    /// Which of some runs are not as they were skinned, where points were moved; whether apexes are not.
+    fn mark(&self, runs_of_point: &Lists, moved: &[u32], dirty: &mut [bool]) -> bool {
         let pack = &self.pack;
         dirty.fill(false);
         let mut apexes_move = false;
         for &point in moved {
-            pack.runs_of_point.of(point as usize).iter().for_each(|&run| dirty[run as usize] = true);
+            runs_of_point.of(point as usize).iter().for_each(|&run| dirty[run as usize] = true);
             apexes_move |= pack.is_around_apex[point as usize];
         }
         if apexes_move {
-            for apex in pack.place_of_point.len()..pack.runs_of_point.len() {
-                pack.runs_of_point.of(apex).iter().for_each(|&run| dirty[run as usize] = true);
+            for apex in pack.place_of_point.len()..runs_of_point.len() {
+                runs_of_point.of(apex).iter().for_each(|&run| dirty[run as usize] = true);
             }
         }
         apexes_move
@@ -503,8 +508,15 @@ impl Volume {
         }
     }
 
-    /// How much each place of a run takes.
-    fn weigh(&self, job: &WeighJob<'_>, run: &Run, weights: &mut [f32]) {
+    /// How much each place of a run takes of itself; nothing has been `given` to it then.
+    fn weigh(&self, job: &WeighJob<'_>, run: &Run, weights: &mut [f32], given: &mut bool) {
+        if self.influences.are_none(run) {
+            if std::mem::take(given) {
+                weights.fill(0.0);
+            }
+            return;
+        }
+        *given = false;
         for (batch, weights) in run.batches.clone().zip(weights.chunks_exact_mut(BATCH)) {
             if job.starts[batch] < job.starts[batch + 1] {
                 // SAFETY: the path was found available; slots are those of the character, whose matrices these are.
@@ -593,6 +605,11 @@ impl Influences {
         }
         all.starts.push((all.slots.len() / BATCH) as u32);
         all
+    }
+
+    /// Whether a run has none: it never takes anything of itself.
+    fn are_none(&self, run: &Run) -> bool {
+        self.starts[run.batches.start] == self.starts[run.batches.end]
     }
 }
 

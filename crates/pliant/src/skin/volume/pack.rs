@@ -15,6 +15,8 @@ pub(super) const BATCH: usize = 16;
 pub(super) const CHUNK: usize = 24;
 /// Batches that are passed over together where a frame changes nothing there.
 pub(super) const RUN: usize = 4;
+/// Points of a region that lie together come together, whatever happens to them: threads share out all kinds of them alike.
+const SECTOR: usize = 8192;
 /// Points within which those with rings of one length are brought together.
 const WINDOW: usize = 128;
 
@@ -41,8 +43,10 @@ pub(super) struct Carried {
 enum Kind {
     /// It is moved for the volume's sake.
     Soft,
-    /// It is around those that are, or of several bones.
+    /// It is around those that are.
     Beside,
+    /// Several bones carry it, or it is around those that several do.
+    Blended,
     /// One bone carries it and all around it.
     Carried(u16),
 }
@@ -76,6 +80,8 @@ pub(super) struct Pack {
     pub places_of_point: Lists,
     /// For each point, then for each apex, the runs whose areas, or whose points' normals, change where it is moved.
     pub runs_of_point: Lists,
+    /// The same of those that bones carry alone.
+    pub carried_of_point: Lists,
     /// For each run those that have to be looked at where its points are moved.
     pub runs_of_run: Lists,
     /// Areas at rest of what bones carry, batch by batch.
@@ -102,6 +108,7 @@ pub(super) struct Fan {
 struct Star {
     point: u32,
     ring: Vec<u32>,
+    region: u32,
     kind: Kind,
 }
 
@@ -124,7 +131,8 @@ impl Pack {
                 {
                     Kind::Carried(slot)
                 }
-                _ => Kind::Beside,
+                _ if ring.iter().any(|&p| p < points && soft[p as usize]) => Kind::Beside,
+                _ => Kind::Blended,
             }
         };
         let mut pack = Self {
@@ -139,56 +147,57 @@ impl Pack {
             place_of_point: vec![NONE; mesh.len()],
             places_of_point: Lists::group::<1>(0, &[]),
             runs_of_point: Lists::group::<1>(0, &[]),
+            carried_of_point: Lists::group::<1>(0, &[]),
             runs_of_run: Lists::group::<1>(0, &[]),
             rest_areas: Vec::new(),
             is_around_apex: vec![false; mesh.len()],
-            origins: Vec::new(),
+            origins: vec![0; regions.triangles.len()],
             fans: Vec::new(),
             apexes: Vec::new(),
         };
         let mut rings: Vec<Vec<u32>> = Vec::new();
         let mut fans: Vec<(u32, u32, Vec<[u32; 2]>)> = Vec::new();
         let mut kinds: Vec<(u32, Kind)> = Vec::new();
-        for (region, triangles) in regions.triangles.iter().enumerate() {
+        let order = curve(&mesh.points);
+        let mut stars = Vec::new();
+        for (region, triangles) in (0..).zip(&regions.triangles) {
             let mut pairs: Vec<(u32, [u32; 2])> = Vec::with_capacity(3 * triangles.len());
             for &[a, b, c] in triangles {
                 pairs.extend([(a, [b, c]), (b, [c, a]), (c, [a, b])]);
             }
             pairs.sort_by_key(|p| p.0);
-            let mut stars = Vec::new();
             for star in pairs.chunk_by(|a, b| a.0 == b.0) {
                 let point = star[0].0;
                 let pairs: Vec<[u32; 2]> = star.iter().map(|s| s.1).collect();
                 if point >= points {
-                    fans.push((point - points, region as u32, pairs));
+                    fans.push((point - points, region, pairs));
                     continue;
                 }
                 let ring = ring(point, pairs);
                 let kind = kind(point, &ring);
-                stars.push(Star { point, ring, kind });
+                stars.push(Star { point, ring, region, kind });
             }
-            pack.origins.push(pack.point_of_place.len() as u32);
-            // In the order of the file, which mostly keeps together what lies together.
-            stars.sort_by_key(|star| (star.kind, star.point));
-            for stars in stars.chunk_by_mut(|a, b| a.kind == b.kind) {
-                let kind = stars[0].kind;
-                // By bones as well, so that those of a batch are mostly the same.
-                let slots = |star: &Star, k: usize| mesh.weights(star.point as usize).get(k).map(|w| w.0);
-                let key = |star: &Star| (star.ring.len(), slots(star, 0), slots(star, 1));
-                stars.chunks_mut(WINDOW).for_each(|window| window.sort_by_key(key));
-                for batch in stars.chunks(BATCH) {
-                    for lane in 0..BATCH {
-                        let star = batch.get(lane);
-                        let point = star.unwrap_or(&batch[0]).point;
-                        if star.is_some() && pack.place_of_point[point as usize] == NONE {
-                            pack.place_of_point[point as usize] = pack.point_of_place.len() as u32;
-                        }
-                        pack.point_of_place.push(point);
-                        pack.filler.push(star.is_none());
-                        rings.push(star.map_or(Vec::new(), |s| s.ring.clone()));
+        }
+        stars.sort_by_key(|star| (star.region, order[star.point as usize]));
+        let sectors = stars.chunk_by_mut(|a, b| a.region == b.region).flat_map(|s| s.chunks_mut(SECTOR));
+        sectors.for_each(|sector| sector.sort_by_key(|star| star.kind));
+        for stars in stars.chunk_by_mut(|a, b| (a.region, a.kind) == (b.region, b.kind)) {
+            // By bones as well, so that those of a batch are mostly the same.
+            let slots = |star: &Star, k: usize| mesh.weights(star.point as usize).get(k).map(|w| w.0);
+            let key = |star: &Star| (star.ring.len(), slots(star, 0), slots(star, 1));
+            stars.chunks_mut(WINDOW).for_each(|window| window.sort_by_key(key));
+            for batch in stars.chunks(BATCH) {
+                for lane in 0..BATCH {
+                    let star = batch.get(lane);
+                    let point = star.unwrap_or(&batch[0]).point;
+                    if star.is_some() && pack.place_of_point[point as usize] == NONE {
+                        pack.place_of_point[point as usize] = pack.point_of_place.len() as u32;
                     }
-                    kinds.push((region as u32, kind));
+                    pack.point_of_place.push(point);
+                    pack.filler.push(star.is_none());
+                    rings.push(star.map_or(Vec::new(), |s| s.ring.clone()));
                 }
+                kinds.push((batch[0].region, batch[0].kind));
             }
         }
         pack.lay_out(&rings, points);
@@ -248,6 +257,9 @@ impl Pack {
             }
         }
         self.run_starts.push(self.runs.len() as u32);
+        for run in self.runs.iter().rev() {
+            self.origins[run.region as usize] = run.places().start as u32;
+        }
     }
 
     /// Areas at rest of what bones carry.
@@ -285,8 +297,13 @@ impl Pack {
         }
         pairs.sort_unstable();
         pairs.dedup();
-        let owners: Vec<[u32; 1]> = pairs.iter().map(|p| [p[0]]).collect();
-        self.runs_of_point = Lists::group(points, &owners).with(|pair| pairs[pair as usize][1]);
+        let of_point = |pairs: &[[u32; 2]]| {
+            let owners: Vec<[u32; 1]> = pairs.iter().map(|p| [p[0]]).collect();
+            Lists::group(points, &owners).with(|pair| pairs[pair as usize][1])
+        };
+        self.runs_of_point = of_point(&pairs);
+        pairs.retain(|&[_, run]| self.runs[run as usize].carried.is_some());
+        self.carried_of_point = of_point(&pairs);
         let mut pairs: Vec<[u32; 2]> = Vec::new();
         for place in (0..self.len()).filter(|&place| !self.filler[place]) {
             let run = self.run_of_batch[place / BATCH];
@@ -311,4 +328,18 @@ impl Pack {
     pub(super) fn runs_of(&self, chunk: usize) -> &[Run] {
         &self.runs[self.run_starts[chunk] as usize..self.run_starts[chunk + 1] as usize]
     }
+}
+
+/// For each point where it comes along a curve that fills space.
+fn curve(points: &[DVec3]) -> Vec<u32> {
+    const BITS: u32 = 10;
+    let low = points.iter().fold(DVec3::INFINITY, |low, p| low.min(*p));
+    let high = points.iter().fold(DVec3::NEG_INFINITY, |high, p| high.max(*p));
+    let per_cell = f64::from((1 << BITS) - 1) / (high - low).max_element().max(f64::MIN_POSITIVE);
+    let key = |point: &DVec3| {
+        let cell = ((*point - low) * per_cell).to_array().map(|x| x as u32);
+        let bits = (0..BITS).rev().flat_map(|bit| cell.map(|x| x >> bit & 1));
+        bits.fold(0, |key, bit| key << 1 | bit)
+    };
+    points.iter().map(key).collect()
 }

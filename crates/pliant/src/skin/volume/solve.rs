@@ -28,6 +28,7 @@ struct Parts<'a> {
     blocks: [&'a mut [Block]; 2],
     numbers: [&'a mut [f32]; 2],
     sums: [&'a mut [Sums]; 2],
+    flags: &'a mut [bool],
 }
 
 impl Parts<'_> {
@@ -41,9 +42,10 @@ impl Parts<'_> {
         let runs = (pack.run_starts[chunk] - pack.run_starts[self.chunk]) as usize;
         let ([a, b], [c, d]) = (cut(self.rows, places), cut(self.numbers, places));
         let ([e, f], [g, h]) = (cut(self.sums, runs), cut(self.blocks, batches));
+        let (i, j) = self.flags.split_at_mut(runs.min(self.flags.len()));
         (
-            Self { chunk: self.chunk, rows: a, numbers: c, sums: e, blocks: g },
-            Self { chunk, rows: b, numbers: d, sums: f, blocks: h },
+            Self { chunk: self.chunk, rows: a, numbers: c, sums: e, blocks: g, flags: i },
+            Self { chunk, rows: b, numbers: d, sums: f, blocks: h, flags: j },
         )
     }
 
@@ -64,13 +66,14 @@ impl Volume {
     /// How far the volume is off, and how much each place would take.
     pub(super) fn measure(&self, matrices: &[SkinMatrix], state: &mut VolumeState) -> f64 {
         self.begin(matrices, state);
-        let VolumeState { points, origins, begun, weights, looks, dirty, target, .. } = &mut *state;
+        let VolumeState { points, origins, begun, weights, looks, dirty, given, target, .. } = &mut *state;
         let areas = AreaJob { pack: &self.pack, points, origins, stepped: None, away: None };
         let weigh = self.weigh_job(matrices, target, points);
         let parts = Parts {
             blocks: [begun, &mut []],
             numbers: [weights, &mut []],
             sums: [looks, &mut []],
+            flags: given,
             ..Parts::default()
         };
         self.pass(parts, |chunk, parts| {
@@ -79,7 +82,7 @@ impl Volume {
             for (k, run, own) in Parts::runs(chunk, &self.pack) {
                 let begun = &mut begun[Parts::batches(chunk, run)];
                 looks[k] = self.first_look(&areas, matrices, run, dirty[first + k], begun);
-                self.weigh(&weigh, run, &mut weights[own]);
+                self.weigh(&weigh, run, &mut weights[own], &mut parts.flags[k]);
             }
         });
         self.collect(state, |_| true);
@@ -165,6 +168,7 @@ impl Volume {
             away,
             dirty,
             turns,
+            given,
             target,
             ..
         } = &mut *state;
@@ -174,18 +178,19 @@ impl Volume {
             blocks: [begun, skinned],
             numbers: [weights, keeps],
             sums: [looks, taken],
+            flags: given,
             ..Parts::default()
         };
         self.pass(parts, |chunk, parts| {
-            let ([begun, skinned], [weights, keeps], [looks, taken]) =
-                (parts.blocks, parts.numbers, parts.sums);
+            let ([begun, skinned], [weights, keeps], [looks, taken], given) =
+                (parts.blocks, parts.numbers, parts.sums, parts.flags);
             let first = self.pack.run_starts[chunk] as usize;
             let runs = Parts::runs(chunk, &self.pack);
             for (k, run, own) in runs.filter(|(k, ..)| !*turns || dirty[first + k]) {
                 if !*turns {
                     let begun = &mut begun[Parts::batches(chunk, run)];
                     looks[k] = self.first_look(&areas, matrices, run, dirty[first + k], begun);
-                    self.weigh(&weigh, run, &mut weights[own]);
+                    self.weigh(&weigh, run, &mut weights[own], &mut given[k]);
                     continue;
                 }
                 let batches = Parts::batches(chunk, run);
@@ -193,19 +198,17 @@ impl Volume {
                 skinned[batches.clone()].copy_from_slice(&begun[batches.clone()]);
                 // SAFETY: the path was found available; all arrays are of this pack.
                 looks[k] = unsafe { (self.kernels.areas)(&areas, run, &mut begun[batches]) };
-                self.weigh(&weigh, run, &mut weights[own]);
+                self.weigh(&weigh, run, &mut weights[own], &mut given[k]);
             }
-            self.gives.add(self.kernels.give, givings, chunk, weights);
+            self.gives.add(self.kernels.give, givings, chunk, weights, given);
             for (k, run, own) in Parts::runs(chunk, &self.pack) {
-                if run.carried.is_some() {
-                    if weights[own.clone()].iter().all(|&weight| weight == 0.0) {
-                        keeps[own].fill(1.0);
-                        taken[k] = Sums::default();
-                        continue;
-                    }
-                    if !dirty[first + k] {
-                        self.carry(matrices, run, &mut begun[Parts::batches(chunk, run)]);
-                    }
+                if !given[k] && self.influences.are_none(run) {
+                    keeps[own].fill(1.0);
+                    taken[k] = Sums::default();
+                    continue;
+                }
+                if !dirty[first + k] {
+                    self.carry(matrices, run, &mut begun[Parts::batches(chunk, run)]);
                 }
                 let away = away.as_ref().map(|away| &away[run.places()]);
                 let job = TakeJob { areas: &begun[Parts::batches(chunk, run)], away };
