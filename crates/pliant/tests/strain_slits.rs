@@ -11,6 +11,8 @@ use std::collections::HashMap;
 
 /// A mouth's height; cells are eight times as large.
 const SLIT: f32 = 0.02;
+/// Radians by which a jaw shakes to either side.
+const SHAKEN: f64 = 0.12;
 
 /// A block with a mouth in its front, nearer to the top than to the bottom: one lip is thinner than the other.
 struct Head {
@@ -19,8 +21,20 @@ struct Head {
     lips: Vec<[usize; 2]>,
 }
 
+/// What is below a mouth.
+#[derive(Clone, Copy, PartialEq)]
+enum Mouth {
+    /// All is one bone's.
+    OfHead,
+    /// A jaw with a bone of its own.
+    OfJaw,
+    /// The same, and the mouth has no corners: it is as wide as the head.
+    Through,
+}
+
 /// The bone of the jaw moves what is in front and below the mouth, if there is one.
-fn head(jaw: bool) -> Head {
+fn head(mouth: Mouth) -> Head {
+    let (jaw, wide) = (mouth != Mouth::OfHead, mouth == Mouth::Through);
     let cuts = |from: f32, to: f32, count: u32| -> Vec<f32> {
         (0..=count).map(|k| from + (to - from) * k as f32 / count as f32).collect()
     };
@@ -30,7 +44,7 @@ fn head(jaw: bool) -> Head {
     let slit = 7;
     let is_filled = |[i, j, k]: [i32; 3]| {
         let within = |at: i32, cuts: &[f32]| at >= 0 && (at as usize) < cuts.len() - 1;
-        let is_mouth = j == slit && (4..16).contains(&i) && k >= 4;
+        let is_mouth = j == slit && (wide || (4..16).contains(&i)) && k >= 4;
         within(i, &x) && within(j, &y) && within(k, &z) && !is_mouth
     };
     let (mut points, mut triangles, mut index) = (Vec::new(), Vec::new(), HashMap::new());
@@ -60,7 +74,7 @@ fn head(jaw: bool) -> Head {
         }
     }
     let lips = (6..=14).map(|i| [slit, slit + 1].map(|j| index[&[i, j, 10]] as usize)).collect();
-    let is_jaw = |p: &Vec3| jaw && p.y < 0.2 + 0.5 * SLIT && p.z > -0.15 && p.x.abs() < 0.55;
+    let is_jaw = |p: &Vec3| jaw && p.y < 0.2 + 0.5 * SLIT && p.z > -0.15 && (wide || p.x.abs() < 0.55);
     let weights: Vec<Vec<(u16, f32)>> = points.iter().map(|p| vec![(u16::from(is_jaw(p)), 1.0)]).collect();
     let mut limbs = vec![Limb {
         name: "Head",
@@ -82,7 +96,7 @@ fn open(lips: &[[usize; 2]], positions: &[Vec3]) -> Vec<f32> {
 
 #[test]
 fn lips_swing_together() {
-    let Head { character, lips } = head(false);
+    let Head { character, lips } = head(Mouth::OfHead);
     let motion = scripted(&character, |time: f64, joint, local: DAffine3| {
         let shake = DAffine3::from_translation(DVec3::Y * 0.15 * libm::sin(25.0 * time));
         if joint == 0 { shake * local } else { local }
@@ -107,7 +121,7 @@ fn lips_swing_together() {
 
 #[test]
 fn a_jaw_opens_its_mouth() {
-    let Head { character, lips } = head(true);
+    let Head { character, lips } = head(Mouth::OfJaw);
     let motion = scripted(&character, |time: f64, joint, local: DAffine3| {
         let turn = DAffine3::from_rotation_x(0.25 * (2.0 * time).min(1.0));
         if joint == 1 { local * turn } else { local }
@@ -123,4 +137,48 @@ fn a_jaw_opens_its_mouth() {
     // The flesh at its corners holds a mouth together a little.
     let (asked, got) = (mean(&asked), mean(&got));
     assert!(asked > 5.0 * SLIT && got > 0.75 * asked, "the lips are {got} apart, not {asked}");
+}
+
+/// Shakes the jaw of a head and calls `see` for each pair of lips in each frame: where linear blending has them, and where
+/// they are.
+fn shaken(Head { character, lips }: &Head, mut see: impl FnMut([Vec3; 2], [Vec3; 2])) {
+    let motion = scripted(character, |time: f64, joint, local: DAffine3| {
+        let turn = DAffine3::from_rotation_x(0.2 + SHAKEN * libm::sin(40.0 * time));
+        if joint == 1 { local * turn } else { local }
+    });
+    let deformer = prepare_as("strain", character, &settings(4000), Path::best());
+    let (mut instance, mut shape) = (deformer.instance(), Shape::rest(character));
+    for frame in 0..=60 {
+        let time = f64::from(frame) / 60.0;
+        step(instance.as_mut(), &motion, time, &mut shape);
+        let carried = linear(character, &pose_at(&motion, time));
+        lips.iter().for_each(|lips| see(lips.map(|v| carried[v]), lips.map(|v| shape.positions[v])));
+    }
+}
+
+#[test]
+fn a_jaw_that_shakes_leaves_the_lip_above_it_alone() {
+    let (mut moved, mut count) = (0.0, 0.0);
+    shaken(&head(Mouth::OfJaw), |[_, rest], [_, above]| {
+        moved += above.distance(rest);
+        count += 1.0;
+    });
+    // The flesh at the corners of the mouth takes it along a little. The jaw is 0.6 long.
+    let share = moved / count / (0.6 * SHAKEN as f32);
+    assert!(share < 0.165, "{share}");
+}
+
+#[test]
+fn two_flaps_on_bones_of_their_own_swing_each_its_own_way() {
+    let (mut along, mut square) = (0.0, 0.0);
+    shaken(&head(Mouth::Through), |carried, [below, above]| {
+        let swing = below - carried[0];
+        along += swing.dot(above - carried[1]);
+        square += swing.length_squared();
+    });
+    assert!(
+        square > 0.0 && (along / square).abs() < 0.3,
+        "one follows {} of the other's swing",
+        along / square
+    );
 }

@@ -223,6 +223,7 @@ impl<'p, P: Physics> State<'p, P> {
     }
 
     /// From rest to the first pose, on a way that turns bones little by little, then still there until nothing moves.
+    /// The flesh starts with the speed of its bones.
     fn start(&mut self, motion: &dyn Motion, seconds: f64, finished: &mut dyn FnMut(Stage)) {
         let step = self.run.settings.simulation.step.unwrap_or_else(|| self.physics.step(motion));
         self.clock = Clock::start(motion, seconds, step);
@@ -243,7 +244,34 @@ impl<'p, P: Physics> State<'p, P> {
             }
         }
         self.remember();
+        self.set_off(motion, &mut pose);
         self.pose = pose;
+    }
+
+    /// Gives nodes the speed at which their bones will carry them in the first tick. At rest where bones run, flesh would be
+    /// hit by all of their speed at once. Ticks that go too far to leave flesh behind (`teleport`, `go_to`) forget this
+    /// speed as any other.
+    fn set_off(&mut self, motion: &dyn Motion, pose: &mut Pose) {
+        let tick = self.clock.tick + 1;
+        if self.clock.is_seam(tick) {
+            let jump = self.clock.seam(motion, tick, self.flesh.root, &mut self.part, pose).inverse();
+            pose.world_from_joint.iter_mut().for_each(|m| *m = jump * *m);
+        } else {
+            motion.pose(self.clock.at(tick), pose);
+        }
+        let mut posed = std::mem::take(&mut self.posed);
+        self.posed_of(pose, &mut posed);
+        self.run.carried.set(&self.posed_now, &posed);
+        let (rig, carried, nodes) = (&self.flesh.rig, &self.run.carried, &self.run.nodes);
+        let rate = 1.0 / self.clock.step as f32;
+        parallel::for_each_chunk_mut(&mut self.run.velocities, CHUNK, |chunk, velocities| {
+            for (k, velocity) in velocities.iter_mut().enumerate() {
+                let index = chunk * CHUNK + k;
+                let old = at(&nodes[index]);
+                *velocity += (carried.advected(rig.weights.of(index), old) - old) * rate;
+            }
+        });
+        self.posed = posed;
     }
 
     /// Keeps this moment as the one before.
