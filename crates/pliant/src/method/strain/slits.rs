@@ -72,15 +72,17 @@ impl Slits {
     pub(super) fn even_out(&self, run: &mut Run, evened: &mut [Vec3]) {
         let (nodes, skinned) = (&mut run.nodes, &run.skinned);
         let off = |node: u32| at(&nodes[node as usize]) - at(&skinned[node as usize]);
+        // Around bent joints it is the shape of the fold that flesh is off by, no swing.
+        let anchor = |node: u32| skinned[node as usize][3];
         parallel::for_each_chunk_mut(evened, CHUNK, |chunk, evened| {
             for (k, evened) in evened.iter_mut().enumerate() {
                 let index = chunk * CHUNK + k;
                 let side = &self.sides[index];
                 let first = index.checked_sub(1).map_or(0, |before| self.sides[before].end);
                 let near = &self.near[first as usize..side.end as usize];
-                let mean: Vec3 = near.iter().map(|&(other, weight)| off(other) * weight).sum();
                 let own = off(side.node);
-                *evened = own + (mean - own) * side.share;
+                let apart = |&(other, weight): &(u32, f32)| (off(other) - own) * (weight * anchor(other));
+                *evened = own + near.iter().map(apart).sum::<Vec3>() * (side.share * anchor(side.node));
             }
         });
         for (side, &off) in self.sides.iter().zip(&*evened) {
