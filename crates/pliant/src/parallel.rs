@@ -211,3 +211,27 @@ pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync + Send) -> Ve
     }
     (0..count).map(work).collect()
 }
+
+#[cfg(all(test, feature = "parallel"))]
+mod tests {
+    use super::*;
+
+    /// Every element is worked on once, whatever the chunks and threads.
+    #[test]
+    fn uneven_work_is_done_once() {
+        for threads in [1, 2, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for (len, chunk_len) in [(0, 3), (1, 1), (2, 3), (100, 1), (101, 7)] {
+                let mut counts = vec![0; len];
+                pool.install(|| {
+                    for_each_uneven(&mut counts, chunk_len, |chunk, counts| {
+                        // The first take longest.
+                        (0..1000 / (chunk + 1)).for_each(|_| std::hint::spin_loop());
+                        counts.iter_mut().zip(chunk * chunk_len..).for_each(|(count, k)| *count += k + 1);
+                    });
+                });
+                assert!(counts.iter().zip(1..).all(|(count, k)| *count == k), "{threads} {len} {chunk_len}");
+            }
+        }
+    }
+}

@@ -720,4 +720,53 @@ mod tests {
         assert!(inside > 1000 && left > beside / 2, "{inside} {left} of {beside}");
         assert!(reaching > 1000 && passed > reaching / 2, "{passed} of {reaching}");
     }
+
+    /// Flesh in another's is brought to where it is as deep in either, and one by one to the same bits as side by side, on
+    /// every path.
+    #[test]
+    fn flesh_comes_out_the_same_one_by_one() {
+        let character = zoo::character("hand", None).unwrap();
+        let limbs = Limbs::new(&character, &Mesh::new(&character)).limbs;
+        let limb = &limbs[limbs.len() / 2];
+        let middle = 0.5 * (limb.start + limb.end);
+        // Beside the bone, each a little farther out; their own bone is beyond, and they reach from there past this one.
+        let points: [Vec3; CLUSTER] =
+            std::array::from_fn(|k| middle + limb.axes[0] * (limb.most * (0.2 + 0.02 * k as f32)));
+        let own = middle + limb.axes[0] * (3.0 * limb.most);
+        let from_own = [3.0 * limb.most; CLUSTER];
+        let per_squares = from_own.map(|r| (r * r).recip());
+        let vertices = std::array::from_fn(|k| k as u32);
+        let run = |path: Path, asked: u32| {
+            let job = Sink {
+                bone: limb.at_rest(),
+                radii: limb.radii(),
+                place: Mat3::IDENTITY,
+                dent: DENT,
+                most: MOST,
+                own: Own { start: own, way: Vec3::ZERO, along: Vec3::ZERO, per_squares: &per_squares },
+                from_own: &from_own,
+            };
+            let mut sunk = Sunk::NONE;
+            // SAFETY: only available paths are asked for.
+            unsafe { (kernels(path).sink)(&job, asked, &vertices, &points, &mut sunk) };
+            sunk
+        };
+        let lacks = |at: Vec3| at.distance(own) / from_own[0] - limb.ratio(at);
+        let all = run(Path::Scalar, u32::MAX);
+        let mut moved = 0;
+        for lane in 0..CLUSTER {
+            let by = Vec3::from(all.moves.map(|numbers| numbers[lane]));
+            let (before, after) = (lacks(points[lane]), lacks(points[lane] + by));
+            assert!(before <= 0.0 && by == Vec3::ZERO || after < 0.5 * before, "{lane}: {before} {after}");
+            moved += u32::from(by != Vec3::ZERO);
+            for path in Path::available() {
+                for asked in [u32::MAX, 1 << lane, (1 << lane) | 1] {
+                    let sunk = run(path, asked);
+                    let same = (0..3).all(|i| sunk.moves[i][lane].to_bits() == all.moves[i][lane].to_bits());
+                    assert!(same && sunk.most[lane].to_bits() == all.most[lane].to_bits(), "{path} {lane}");
+                }
+            }
+        }
+        assert!(moved > 8, "{moved}");
+    }
 }

@@ -128,3 +128,26 @@ fn thickness(mesh: &Mesh, radius: &[f64]) -> Vec<f64> {
     let least = |p: usize| mesh.around.of(p).iter().map(|&t| under[t as usize]).fold(1.0, f64::min);
     (0..mesh.len()).map(least).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What takes hardly anything of what its own region does takes nothing, however much or little that is; nothing grows,
+    /// and what takes more still does.
+    #[test]
+    fn tails_end() {
+        let triangles = vec![vec![[0, 1, 2], [1, 2, 3]], vec![[4, 5, 6]]];
+        let regions = Regions { count: 2, triangles, ..Regions::default() };
+        for scale in [1.0, 1e-3] {
+            let before =
+                [1.0, 0.9 * LEAST, 1.1 * LEAST, 0.5, 0.5 * LEAST, 0.2 * LEAST, 0.0].map(|g| g * scale);
+            let mut gamma = before.to_vec();
+            end(&mut gamma, &regions);
+            assert!(gamma.iter().zip(&before).all(|(now, was)| now <= was && *now >= 0.0));
+            let takes: Vec<bool> = gamma.iter().map(|g| *g > 0.0).collect();
+            assert_eq!(takes, [true, false, true, true, true, true, false], "{gamma:?}");
+            assert!(gamma[0] > gamma[3] && gamma[3] > gamma[2] && gamma[4] > gamma[5]);
+        }
+    }
+}
